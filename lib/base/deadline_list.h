@@ -17,6 +17,7 @@ class DeadlineList {
     Hook() = default;
     Hook(const Hook&) = delete;
     Hook& operator=(const Hook&) = delete;
+    ~Hook() { unlink(*this); }  // leaves its list
     Monotonic deadline{};
 
    private:
@@ -30,7 +31,7 @@ class DeadlineList {
   DeadlineList(const DeadlineList&) = delete;
   DeadlineList& operator=(const DeadlineList&) = delete;
   ~DeadlineList() {
-    while (first_ != nullptr) remove(entry(first_));
+    while (first_ != nullptr) unlink(*first_);
   }
 
   bool empty() const { return first_ == nullptr; }
@@ -42,7 +43,7 @@ class DeadlineList {
   // Puts `item` in with `deadline`, or moves it if it is in this list.
   void put(T& item, Monotonic deadline) {
     Hook& hook = item;
-    if (hook.list_ != nullptr) hook.list_->remove(item);
+    unlink(hook);
     hook.deadline = deadline;
     hook.list_ = this;
     Hook* before = last_;
@@ -54,8 +55,10 @@ class DeadlineList {
   }
 
   // Takes `item` out; nothing happens when it is in no list.
-  void remove(T& item) {
-    Hook& hook = item;
+  void remove(T& item) { unlink(item); }
+
+ private:
+  static void unlink(Hook& hook) {
     if (hook.list_ == nullptr) return;
     DeadlineList& list = *hook.list_;
     (hook.before_ == nullptr ? list.first_ : hook.before_->after_) = hook.after_;
@@ -63,8 +66,6 @@ class DeadlineList {
     hook.before_ = hook.after_ = nullptr;
     hook.list_ = nullptr;
   }
-
- private:
   static T& entry(Hook* hook) { return static_cast<T&>(*hook); }
   Hook* first_ = nullptr;
   Hook* last_ = nullptr;

@@ -61,6 +61,18 @@ TEST(DeadlineList, ForgetsWhatIsRemoved) {
   EXPECT_TRUE(list.empty());
 }
 
+TEST(DeadlineList, IsLeftByAnEntryThatIsDestroyed) {
+  DeadlineList<Item> list;
+  Item a{1};
+  list.put(a, at(1));
+  {
+    Item b{2};
+    list.put(b, at(2));
+  }
+
+  EXPECT_EQ(drain(list, 100), (std::vector{1}));
+}
+
 TEST(DeadlineList, KeepsTheOrderOfArrivalAmongEqualDeadlines) {
   DeadlineList<Item> list;
   Item a{1}, b{2};
