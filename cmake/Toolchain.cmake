@@ -19,6 +19,7 @@ elseif(LLD)
   add_link_options(-fuse-ld=lld)
 endif()
 
+add_compile_definitions(TINKER_VERSION="${PROJECT_VERSION}")
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -fno-omit-frame-pointer)
 
 set(TINKER_SANITIZE "" CACHE STRING "address,undefined or thread: instrument everything with these sanitizers")

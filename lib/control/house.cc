@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/house.h"
+
+#include <memory>
+#include <utility>
+
+namespace tinker::control {
+namespace {
+
+void add(WorkerCounts& sum, const WorkerCounts& one) {
+  sum.forward.queued += one.forward.queued;
+  sum.forward.in_flight += one.forward.in_flight;
+  sum.forward.connections += one.forward.connections;
+  sum.forward.idle += one.forward.idle;
+  sum.connections += one.connections;
+  sum.polls_waiting += one.polls_waiting;
+  sum.accept_pauses += one.accept_pauses;
+}
+
+struct Gathering {
+  std::size_t missing;
+  WorkerCounts sum;
+  std::function<void(WorkerCounts)> done;
+};
+
+}  // namespace
+
+void House::count(std::function<void(WorkerCounts)> done) const {
+  auto gathering = std::make_shared<Gathering>(Gathering{workers.size(), {}, std::move(done)});
+  for (const WorkerDoor& door : workers) {
+    door.loop->post([&home = loop, gathering, counts = door.counts] {
+      home.post([gathering, one = counts()] {
+        add(gathering->sum, one);
+        if (--gathering->missing == 0) gathering->done(gathering->sum);
+      });
+    });
+  }
+}
+
+}  // namespace tinker::control
