@@ -110,7 +110,7 @@ Result<std::unique_ptr<Connection>> Connection::open(std::string path, Access ac
   std::unique_ptr<Connection> self(new Connection(std::move(path), busy));
   const std::string name = access == Access::immutable ? immutable_uri(self->path_) : self->path_;
   if (sqlite3_open_v2(name.c_str(), &self->db_, open_flags(access), nullptr) != SQLITE_OK)
-    return tl::unexpected(self->open_error());
+    return tl::unexpected(self->open_error(access));
 
   sqlite3_busy_handler(
       self->db_, [](void* wait, int attempt) { return static_cast<BusyWait*>(wait)->pause(attempt) ? 1 : 0; }, &busy);
@@ -120,7 +120,7 @@ Result<std::unique_ptr<Connection>> Connection::open(std::string path, Access ac
 
   // SQLite reads the file at the first query, and falls back to reading when it may not write.
   if (sqlite3_exec(self->db_, "SELECT count(*) FROM sqlite_master", nullptr, nullptr, nullptr) != SQLITE_OK)
-    return tl::unexpected(self->open_error());
+    return tl::unexpected(self->open_error(access));
   const bool writes = access == Access::read_write || access == Access::read_write_create;
   if (writes && sqlite3_db_readonly(self->db_, "main") == 1)
     return base::fail(Code::permission_denied, "cannot open " + self->path_ +
@@ -134,7 +134,7 @@ Connection::~Connection() {
   sqlite3_close(db_);
 }
 
-Error Connection::open_error() const {
+Error Connection::open_error(Access access) const {
   const std::string start = "cannot open " + path_ + ": ";
   if (db_ == nullptr) return {Code::internal, start + "out of memory"};
   const int code = sqlite3_extended_errcode(db_);
@@ -159,6 +159,9 @@ Error Connection::open_error() const {
   if (std::filesystem::is_directory(path_, ignored)) return {Code::not_found, start + "it is a directory; name a file in it"};
   if (number == ENOENT && !folder.empty() && !std::filesystem::exists(folder, ignored))
     return {Code::not_found, start + "the directory " + folder.string() + " does not exist (create it, or name another place)"};
+  if (number == ENOENT && access == Access::read_write_create)
+    return {Code::permission_denied, start + "there is no such file, and none can be made in " + folder.string() +
+                                         " (run as the user that owns the directory, or name another place)"};
   if (number == ENOENT) return {Code::not_found, start + "no such file"};
   if (number == EACCES || number == EPERM || number == EROFS)
     return {Code::permission_denied, start + std::strerror(number) +

@@ -108,7 +108,7 @@ class Connection {
     bind(rows, position, static_cast<std::int64_t>(number));
   }
   void bind(Rows& rows, int position, const std::optional<std::string>& text);
-  base::Error open_error() const;
+  base::Error open_error(Access access) const;
 
   std::string path_;
   BusyWait& busy_;

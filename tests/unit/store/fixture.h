@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -41,6 +42,25 @@ class Folder {
 
  private:
   std::filesystem::path path_;
+};
+
+// Nobody's rights while it lives, where the tests run as root, whom no permission stops.
+class WithoutRoot {
+ public:
+  WithoutRoot() : user_(geteuid()) {
+    constexpr uid_t kNobody = 65534;
+    if (user_ == 0) {
+      EXPECT_EQ(seteuid(kNobody), 0);
+    }
+  }
+  ~WithoutRoot() {
+    if (user_ == 0) {
+      EXPECT_EQ(seteuid(user_), 0);
+    }
+  }
+
+ private:
+  uid_t user_;
 };
 
 inline std::string read_file(const std::string& path) {
