@@ -30,7 +30,9 @@ CLI::App& group_of(CLI::App& parent, const std::string& command) {
   std::size_t at = 0;
   for (std::size_t space; (space = command.find(' ', at)) != std::string::npos; at = space + 1) {
     const std::string word = command.substr(at, space - at);
-    CLI::App* group = app->get_subcommand_no_throw(word);
+    const std::vector<CLI::App*> known =
+        app->get_subcommands([&](const CLI::App* candidate) { return candidate->get_name() == word; });
+    CLI::App* group = known.empty() ? nullptr : known.front();
     if (group == nullptr) {
       group = app->add_subcommand(word, "Commands about " + word + ".");
       group->require_subcommand(1);
@@ -46,7 +48,7 @@ CallCommand::CallCommand(CLI::App& parent, const control::CallRow& call)
   for (int i = 0; i < request->field_count(); ++i) {
     Parameter& parameter = parameters_.emplace_back();
     parameter.field = request->field(i);
-    const std::string& help = parameter.field->options().GetExtension(tinkerd::help);
+    const std::string& help = parameter.field->options().GetExtension(control::help);
     const bool is_text = parameter.field->cpp_type() == pb::FieldDescriptor::CPPTYPE_STRING;
     if (parameter.field->cpp_type() == pb::FieldDescriptor::CPPTYPE_BOOL) {
       parameter.option = app_->add_flag("--" + dashed(parameter.field->name()), parameter.flag, help);

@@ -16,14 +16,14 @@ using Reply = base::Result<std::unique_ptr<google::protobuf::Message>>;
 Reply store_info(const std::string& path) {
   const auto view = store::inspect_store(path);
   if (!view) return tl::unexpected(view.error());
-  return std::make_unique<Store>(control::store_message(*view, false));
+  return std::make_unique<control::Store>(control::store_message(*view, false));
 }
 
 Reply sessions_list(const std::string& path, std::int64_t limit) {
   const auto sessions = store::inspect_sessions(path, base::SystemClock{}.wall(),
                                                 limit > 0 ? static_cast<std::size_t>(limit) : control::kDefaultLimit);
   if (!sessions) return tl::unexpected(sessions.error());
-  return std::make_unique<SessionList>(control::session_list_message(*sessions, false));
+  return std::make_unique<control::SessionList>(control::session_list_message(*sessions, false));
 }
 
 }  // namespace
@@ -31,16 +31,16 @@ Reply sessions_list(const std::string& path, std::int64_t limit) {
 std::optional<Reply> offline_reply(const control::CallRow& call, const google::protobuf::Message& request,
                                    const std::string& database_url) {
   const std::string& name = call.method->name();
-  if (name == "GetVersion") return std::make_unique<Version>();
+  if (name == "GetVersion") return std::make_unique<control::Version>();
   if (name != "GetStore" && name != "ListSessions") return std::nullopt;
   const auto path = store::database_path(database_url);
   if (!path) return tl::unexpected(path.error());
   if (name == "GetStore") return store_info(*path);
-  return sessions_list(*path, static_cast<const ListSessionsRequest&>(request).limit());
+  return sessions_list(*path, static_cast<const control::ListSessionsRequest&>(request).limit());
 }
 
 void add_own_version(google::protobuf::Message& reply) {
-  if (auto* version = dynamic_cast<Version*>(&reply)) version->set_tinkerctl_version(TINKER_VERSION);
+  if (auto* version = dynamic_cast<control::Version*>(&reply)) version->set_tinkerctl_version(TINKER_VERSION);
 }
 
 }  // namespace tinker::ctl

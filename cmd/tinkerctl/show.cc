@@ -52,18 +52,18 @@ void add_counts(std::string& text, const char* title, const Counts& counts) {
 }  // namespace
 
 std::string show(const pb::Message& reply) {
-  if (const auto* status = dynamic_cast<const Status*>(&reply)) return show_status(*status);
-  if (const auto* store = dynamic_cast<const Store*>(&reply)) return show_store(*store);
-  if (const auto* counts = dynamic_cast<const FutureCounts*>(&reply)) return show_future_counts(*counts);
-  if (const auto* futures = dynamic_cast<const FutureList*>(&reply)) return show_future_list(*futures);
-  if (const auto* sessions = dynamic_cast<const SessionList*>(&reply)) return show_session_list(*sessions);
-  if (const auto* settings = dynamic_cast<const SettingList*>(&reply)) return show_setting_list(*settings);
+  if (const auto* status = dynamic_cast<const control::Status*>(&reply)) return show_status(*status);
+  if (const auto* store = dynamic_cast<const control::Store*>(&reply)) return show_store(*store);
+  if (const auto* counts = dynamic_cast<const control::FutureCounts*>(&reply)) return show_future_counts(*counts);
+  if (const auto* futures = dynamic_cast<const control::FutureList*>(&reply)) return show_future_list(*futures);
+  if (const auto* sessions = dynamic_cast<const control::SessionList*>(&reply)) return show_session_list(*sessions);
+  if (const auto* settings = dynamic_cast<const control::SettingList*>(&reply)) return show_setting_list(*settings);
   return show_fields(reply);
 }
 
-std::string show_status(const Status& status) {
-  const Status::Samples& samples = status.samples();
-  const Status::Upstream& upstream = status.upstream();
+std::string show_status(const control::Status& status) {
+  const control::Status::Samples& samples = status.samples();
+  const control::Status::Upstream& upstream = status.upstream();
   std::string urls;
   for (const std::string& url : status.upstreams()) urls += (urls.empty() ? "" : ", ") + url;
 
@@ -88,30 +88,30 @@ std::string show_status(const Status& status) {
   text += connections.text() + "\n";
 
   TextTable stages({"WHERE THE TIME GOES", ">SAMPLES", ">MEAN", ">P50", ">P90", ">P99"});
-  for (const Status::Stage& stage : status.stages()) {
+  for (const control::Status::Stage& stage : status.stages()) {
     stages.row({stage.name(), std::to_string(stage.count()), duration_text(stage.mean_sec()), duration_text(stage.p50_sec()),
                 duration_text(stage.p90_sec()), duration_text(stage.p99_sec())});
   }
   text += stages.text() + "\n";
 
   TextTable counters({"COUNTER", ">SINCE START", "WHAT"});
-  for (const Status::Counter& counter : status.counters())
+  for (const control::Status::Counter& counter : status.counters())
     counters.row({counter.name(), std::to_string(counter.value()), counter.help()});
   return text + counters.text();
 }
 
-std::string show_store(const Store& store) {
+std::string show_store(const control::Store& store) {
   std::string text = store.path() + ", " + bytes_text(store.bytes()) + " and " + bytes_text(store.wal_bytes()) +
                      " of write-ahead log, journal mode " + store.journal_mode() +
                      (store.daemon_running() ? "" : " (read from the file; tinkerd is not running)") + "\n";
   text += "the engine's URL: " + (store.engine_url().empty() ? std::string("none published") : store.engine_url()) + "\n\n";
   if (!store.note().empty()) text += store.note() + "\n\n";
   TextTable table({"TABLE", ">ROWS"});
-  for (const Store::Table& row : store.tables()) table.row({row.name(), std::to_string(row.rows())});
+  for (const control::Store::Table& row : store.tables()) table.row({row.name(), std::to_string(row.rows())});
   return text + table.text();
 }
 
-std::string show_future_counts(const FutureCounts& counts) {
+std::string show_future_counts(const control::FutureCounts& counts) {
   std::string text = std::to_string(counts.total()) + " futures\n";
   add_counts(text, "STATE", counts.by_state());
   add_counts(text, "SESSION", counts.by_session());
@@ -121,10 +121,10 @@ std::string show_future_counts(const FutureCounts& counts) {
   return text;
 }
 
-std::string show_future_list(const FutureList& list) {
+std::string show_future_list(const control::FutureList& list) {
   TextTable table(
       {"ID", "STATE", ">AGE", ">QUEUED", ">UPSTREAM", ">TRIES", ">WAITERS", "SAMPLING SESSION", ">SEQ", "MODEL", ">RESULT"});
-  for (const Future& future : list.futures()) {
+  for (const control::Future& future : list.futures()) {
     table.row({future.id(), future.state(), duration_text(future.age_sec()), duration_text(future.queued_sec()),
                duration_text(future.upstream_sec()), std::to_string(future.attempts()), std::to_string(future.waiters()),
                or_dash(future.sampling_session()), or_dash(future.seq_id()), future.model(),
@@ -135,20 +135,20 @@ std::string show_future_list(const FutureList& list) {
   return text;
 }
 
-std::string show_session_list(const SessionList& list) {
+std::string show_session_list(const control::SessionList& list) {
   TextTable table({"SESSION", "STATUS", "SDK", "CREATED (UTC)", ">LAST HEARTBEAT", ">BEATS", ">SAMPLERS", ">LIVE SAMPLES"});
-  for (const SessionList::Session& session : list.sessions()) {
+  for (const control::SessionList::Session& session : list.sessions()) {
     table.row({session.id(), session.status(), session.sdk_version(), session.created_at().substr(0, 19),
                session.heartbeat_age_sec() < 0 ? "none yet" : duration_text(session.heartbeat_age_sec()) + " ago",
                std::to_string(session.heartbeats()), std::to_string(session.sampling_sessions()),
                list.daemon_running() ? std::to_string(session.live_samples()) : "-"});
   }
-  return table.text();
+  return (list.note().empty() ? "" : list.note() + "\n\n") + table.text();
 }
 
-std::string show_setting_list(const SettingList& list) {
+std::string show_setting_list(const control::SettingList& list) {
   TextTable table({"SETTING", ">VALUE", "UNIT", "RANGE", "CHANGE", "SOURCE"});
-  for (const Setting& setting : list.settings()) {
+  for (const control::Setting& setting : list.settings()) {
     table.row({setting.name(), or_dash(setting.value()), setting.unit(), setting.range(), setting.change(), setting.source()});
   }
   return table.text();

@@ -13,16 +13,16 @@ namespace pb = google::protobuf;
 using base::Code;
 using base::fail;
 
-std::pair<std::string_view, std::string> route_of(const Call& call) {
-  switch (call.route_case()) {
+std::pair<std::string_view, std::string> route_of(const Call& option) {
+  switch (option.route_case()) {
     case Call::kGet:
-      return {"GET", call.get()};
+      return {"GET", option.get()};
     case Call::kPut:
-      return {"PUT", call.put()};
+      return {"PUT", option.put()};
     case Call::kPost:
-      return {"POST", call.post()};
+      return {"POST", option.post()};
     case Call::kDelete:
-      return {"DELETE", call.delete_()};
+      return {"DELETE", option.delete_()};
     case Call::ROUTE_NOT_SET:
       return {"", ""};
   }
@@ -48,8 +48,8 @@ std::span<const CallRow> calls() {
   return rows;
 }
 
-bool in_path(const CallRow& call, const pb::FieldDescriptor& field) {
-  return call.path.find("{" + field.name() + "}") != std::string::npos;
+bool in_path(const CallRow& row, const pb::FieldDescriptor& field) {
+  return row.path.find("{" + field.name() + "}") != std::string::npos;
 }
 
 base::Result<void> set_field(pb::Message& message, const pb::FieldDescriptor& field, std::string_view text) {

@@ -28,7 +28,7 @@ struct CallRow {
 std::span<const CallRow> calls();
 
 // The fields of a request that stand in the call's path.
-bool in_path(const CallRow& call, const google::protobuf::FieldDescriptor& field);
+bool in_path(const CallRow& row, const google::protobuf::FieldDescriptor& field);
 
 // Sets a field from text. Errors (invalid_argument) name the field, the text and what is expected.
 base::Result<void> set_field(google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field,

@@ -56,8 +56,8 @@ base::Result<void> reachable(const std::string& socket, const http::SocketAddres
 }
 
 // "{field}" segments from the request; the other fields go into the query of a GET, or into the body.
-std::string head_of(const CallRow& call, const pb::Message& request, std::string& body) {
-  std::string path = call.path;
+std::string head_of(const CallRow& row, const pb::Message& request, std::string& body) {
+  std::string path = row.path;
   std::string query;
   const pb::Reflection& reflection = *request.GetReflection();
   std::vector<const pb::FieldDescriptor*> set;
@@ -78,15 +78,15 @@ std::string head_of(const CallRow& call, const pb::Message& request, std::string
         continue;
     }
     text = base::percent_encoded(text);
-    if (in_path(call, *field)) {
+    if (in_path(row, *field)) {
       const std::string segment = "{" + field->name() + "}";
       path.replace(path.find(segment), segment.size(), text);
-    } else if (call.http_method == "GET") {
+    } else if (row.http_method == "GET") {
       query += (query.empty() ? "?" : "&") + field->name() + "=" + text;
     }
   }
-  if (call.http_method != "GET") body = to_json(request);
-  return std::string(call.http_method) + " " + path + query +
+  if (row.http_method != "GET") body = to_json(request);
+  return std::string(row.http_method) + " " + path + query +
          " HTTP/1.1\r\nHost: tinkerd\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
          "\r\n\r\n";
 }
@@ -109,7 +109,7 @@ Code code_of(int status) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<pb::Message>> ask(const std::string& socket, const CallRow& call, const pb::Message& request,
+base::Result<std::unique_ptr<pb::Message>> ask(const std::string& socket, const CallRow& row, const pb::Message& request,
                                                base::Seconds patience) {
   const auto address = unix_address(socket);
   if (!address) return tl::unexpected(address.error());
@@ -118,7 +118,7 @@ base::Result<std::unique_ptr<pb::Message>> ask(const std::string& socket, const 
   loop::EventLoop loop("ctl");
   http::ClientConnection connection(loop, *address, loop::Priority::client);
   std::string body;
-  std::string head = head_of(call, request, body);
+  std::string head = head_of(row, request, body);
   std::optional<tl::expected<http::Answer, http::Broken>> answer;
   connection.send(std::move(head), base::SharedBytes(std::move(body)), {.connect = patience, .read = patience},
                   [&](tl::expected<http::Answer, http::Broken> got) {
@@ -138,7 +138,7 @@ base::Result<std::unique_ptr<pb::Message>> ask(const std::string& socket, const 
     if (!from_json(text, refused)) refused.set_error("tinkerd answered " + std::to_string((*answer)->status));
     return fail(code_of((*answer)->status), refused.error());
   }
-  std::unique_ptr<pb::Message> reply = new_message(*call.method->output_type());
+  std::unique_ptr<pb::Message> reply = new_message(*row.method->output_type());
   if (auto read = from_json(text, *reply); !read) {
     return fail(Code::internal,
                 "tinkerd's answer is not understood (another version? see `tinkerctl version`): " + read.error().text);

@@ -16,7 +16,7 @@ namespace tinker::control {
 //
 // Errors: unavailable when no daemon answers on `socket` (the text says what to do), permission_denied when the socket is not
 // the caller's, timed_out, and what the daemon refused with, its text unchanged.
-base::Result<std::unique_ptr<google::protobuf::Message>> ask(const std::string& socket, const CallRow& call,
+base::Result<std::unique_ptr<google::protobuf::Message>> ask(const std::string& socket, const CallRow& row,
                                                              const google::protobuf::Message& request, base::Seconds patience);
 
 }  // namespace tinker::control

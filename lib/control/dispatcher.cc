@@ -54,9 +54,9 @@ base::Result<void> set_encoded(pb::Message& message, std::string_view name, std:
 }
 
 base::Result<std::unique_ptr<pb::Message>> read_request(
-    const CallRow& call, const http::Request& request,
+    const CallRow& row, const http::Request& request,
     const std::vector<std::pair<std::string_view, std::string_view>>& in_path) {
-  std::unique_ptr<pb::Message> message = new_message(*call.method->input_type());
+  std::unique_ptr<pb::Message> message = new_message(*row.method->input_type());
   if (!request.body.empty()) {
     if (auto read = from_json(request.body, *message); !read) return tl::unexpected(read.error());
   }
@@ -76,17 +76,17 @@ base::Result<std::unique_ptr<pb::Message>> read_request(
 
 std::vector<std::string> Dispatcher::missing() const {
   std::vector<std::string> names;
-  for (const CallRow& call : calls()) {
-    if (!handlers_.contains(call.method)) names.push_back(call.method->name());
+  for (const CallRow& row : calls()) {
+    if (!handlers_.contains(row.method)) names.push_back(row.method->name());
   }
   return names;
 }
 
 void Dispatcher::add(std::string_view method, const pb::Descriptor* request, const pb::Descriptor* reply, AnyHandler handler) {
-  for (const CallRow& call : calls()) {
-    if (call.method->name() != method) continue;
-    if (call.method->input_type() != request || call.method->output_type() != reply) break;
-    handlers_[call.method] = std::move(handler);
+  for (const CallRow& row : calls()) {
+    if (row.method->name() != method) continue;
+    if (row.method->input_type() != request || row.method->output_type() != reply) break;
+    handlers_[row.method] = std::move(handler);
     return;
   }
   throw std::logic_error("no call " + std::string(method) + " of these types in control.proto");
@@ -94,20 +94,20 @@ void Dispatcher::add(std::string_view method, const pb::Descriptor* request, con
 
 void Dispatcher::handle(const http::Request& request, bool may_change, http::Reply reply) const {
   bool path_known = false;
-  for (const CallRow& call : calls()) {
-    const auto fields = match(call.path, request.path);
+  for (const CallRow& row : calls()) {
+    const auto fields = match(row.path, request.path);
     if (!fields) continue;
     path_known = true;
-    if (call.http_method != request.method) continue;
-    if (call.access == Access::CHANGE && !may_change) {
+    if (row.http_method != request.method) continue;
+    if (row.access == Access::CHANGE && !may_change) {
       return reply.send(
           refusal({Code::permission_denied,
-                   "'" + call.command + "' may be called by root, the daemon's user and members of the socket's group only"}));
+                   "'" + row.command + "' may be called by root, the daemon's user and members of the socket's group only"}));
     }
-    auto message = read_request(call, request, *fields);
+    auto message = read_request(row, request, *fields);
     if (!message) return reply.send(refusal(message.error()));
-    const auto handler = handlers_.find(call.method);
-    if (handler == handlers_.end()) return reply.send(refusal({Code::internal, "'" + call.command + "' has no handler"}));
+    const auto handler = handlers_.find(row.method);
+    if (handler == handlers_.end()) return reply.send(refusal({Code::internal, "'" + row.command + "' has no handler"}));
     return handler->second(**message, [reply](base::Result<const pb::Message*> answer) mutable {
       reply.send(answer ? api::json_response(to_json(**answer)) : refusal(answer.error()));
     });

@@ -21,10 +21,11 @@ Store store_message(const store::StoreView& view, bool daemon_running) {
   return store;
 }
 
-SessionList session_list_message(const std::vector<store::SessionView>& sessions, bool daemon_running) {
+SessionList session_list_message(const store::SessionList& sessions, bool daemon_running) {
   SessionList list;
+  list.set_note(sessions.note);
   list.set_daemon_running(daemon_running);
-  for (const store::SessionView& view : sessions) {
+  for (const store::SessionView& view : sessions.sessions) {
     SessionList::Session& session = *list.add_sessions();
     session.set_id(view.id);
     session.set_status(view.status);

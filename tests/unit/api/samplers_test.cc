@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/samplers.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace tinker::api {
+namespace {
+
+using base::Code;
+
+// A database in memory that answers when the loop runs, and counts what it is asked.
+class FakeDb final : public store::TinkerDb {
+ public:
+  void insert_session(store::SessionRow, loop::EventLoop&, Done<void>) override {}
+  void heartbeat(base::SessionId, loop::EventLoop&, Done<void>) override {}
+  void find_session(base::SessionId, loop::EventLoop&, Done<bool>) override {}
+  void insert_sampling_session(store::SamplingSessionRow, loop::EventLoop&, Done<void>) override {}
+  void find_sampling_session(base::SamplingSessionId id, loop::EventLoop& loop,
+                             Done<std::optional<store::SamplingSessionRow>> done) override {
+    ++reads;
+    loop.post([this, id, done] {
+      done(failure ? base::Result<std::optional<store::SamplingSessionRow>>(tl::unexpected(*failure))
+                   : lookup(sessions, id.text));
+    });
+  }
+  void find_model(std::string id, loop::EventLoop& loop, Done<std::optional<store::ModelRow>> done) override {
+    ++reads;
+    loop.post([this, id, done] { done(lookup(models, id)); });
+  }
+  void find_checkpoint(std::string model, std::string checkpoint, store::CheckpointType, loop::EventLoop& loop,
+                       Done<std::optional<store::CheckpointRow>> done) override {
+    ++reads;
+    loop.post([this, key = model + "/" + checkpoint, done] { done(lookup(checkpoints, key)); });
+  }
+  void read_upstream_url(loop::EventLoop&, Done<std::optional<std::string>>) override {}
+  const std::string& path() const override { return path_; }
+
+  std::map<std::string, store::SamplingSessionRow> sessions;
+  std::map<std::string, store::ModelRow> models;
+  std::map<std::string, store::CheckpointRow> checkpoints;
+  std::optional<base::Error> failure;
+  int reads = 0;
+
+ private:
+  template <class Row>
+  static std::optional<Row> lookup(const std::map<std::string, Row>& rows, const std::string& key) {
+    const auto found = rows.find(key);
+    return found == rows.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::string path_ = "/fake";
+};
+
+class SamplersTest : public ::testing::Test {
+ protected:
+  SamplersTest() {
+    db.sessions["base"] = {.id = {"base"}, .session = {"s1"}, .base_model = "tiny"};
+    db.sessions["trained"] = {.id = {"trained"}, .session = {"s1"}, .model_path = "tinker://m1/sampler_weights/ck1"};
+    db.models["m1"] = {.id = "m1", .base_model = "tiny-base", .status = "created", .is_lora = true};
+    db.checkpoints["m1/ck1"] = {store::CheckpointStatus::completed, ""};
+  }
+
+  base::Result<Samplers::Found> of_session(const std::string& id) {
+    std::optional<base::Result<Samplers::Found>> result;
+    samplers.of_session({id}, [&](base::Result<Samplers::Found> found) { result = std::move(found); });
+    run();
+    return *result;
+  }
+  Code code_of_session(const std::string& id) { return of_session(id).error().code; }
+  void run() {
+    loop::Timer end(loop, [this] { loop.stop(); });
+    end.after(base::Seconds{0.02});
+    loop.run();
+  }
+
+  loop::EventLoop loop{"test"};
+  FakeDb db;
+  Samplers samplers{loop, db, "served", 2};
+};
+
+TEST_F(SamplersTest, NamesTheBaseModelAsItIs) {
+  const auto sampler = of_session("base");
+
+  ASSERT_TRUE(sampler);
+  EXPECT_EQ((*sampler)->upstream_model, "tiny");
+  EXPECT_EQ((*sampler)->session.text, "s1");
+}
+
+TEST_F(SamplersTest, NamesALoraAdapterByItsModel) {
+  const auto sampler = of_session("trained");
+
+  ASSERT_TRUE(sampler);
+  EXPECT_EQ((*sampler)->upstream_model, "m1");
+  EXPECT_EQ((*sampler)->base_model, "tiny-base");
+}
+
+TEST_F(SamplersTest, NamesWeightsWithoutLoraAsTheServedModel) {
+  db.models["m1"].is_lora = false;
+
+  EXPECT_EQ((*of_session("trained"))->upstream_model, "served");
+}
+
+TEST_F(SamplersTest, RefusesAsThePeerDoes) {
+  EXPECT_EQ(code_of_session("absent"), Code::not_found);
+  db.checkpoints["m1/ck1"].status = store::CheckpointStatus::pending;
+  EXPECT_EQ(code_of_session("trained"), Code::too_early);
+  db.checkpoints["m1/ck1"] = {store::CheckpointStatus::failed, "no room"};
+  EXPECT_EQ(of_session("trained").error().text, "Checkpoint creation failed: no room");
+  db.checkpoints.clear();
+  EXPECT_EQ(of_session("trained").error().text, "Checkpoint not found: m1/ck1");
+  db.models.clear();
+  EXPECT_EQ(of_session("trained").error().text, "Model not found");
+  db.sessions["trained"].model_path = "tinker://m1/weights/ck1";
+  EXPECT_EQ(code_of_session("trained"), Code::invalid_argument);
+}
+
+TEST_F(SamplersTest, ReadsOnceForManyRequestsAtOnce) {
+  int answered = 0;
+  for (int i = 0; i < 512; ++i)
+    samplers.of_session({"trained"}, [&](base::Result<Samplers::Found> found) { answered += found.has_value(); });
+
+  run();
+
+  EXPECT_EQ(answered, 512);
+  EXPECT_EQ(db.reads, 3) << "the session, its model and its checkpoint";
+}
+
+TEST_F(SamplersTest, RemembersASuccessAndNoFailure) {
+  db.checkpoints["m1/ck1"].status = store::CheckpointStatus::pending;
+  EXPECT_FALSE(of_session("trained"));
+  db.checkpoints["m1/ck1"].status = store::CheckpointStatus::completed;
+  EXPECT_TRUE(of_session("trained"));
+  const int reads = db.reads;
+
+  bool at_once = false;
+  samplers.of_session({"trained"}, [&](base::Result<Samplers::Found> found) { at_once = found.has_value(); });
+
+  EXPECT_TRUE(at_once);
+  EXPECT_EQ(db.reads, reads);
+}
+
+TEST_F(SamplersTest, PassesOnAFailureOfTheDatabase) {
+  db.failure = base::Error{Code::unavailable, "database is locked"};
+
+  EXPECT_EQ(code_of_session("base"), Code::unavailable);
+}
+
+TEST_F(SamplersTest, RemembersABoundedNumber) {
+  for (const char* id : {"a", "b", "c"}) db.sessions[id] = {.id = {id}, .session = {"s1"}, .base_model = "tiny"};
+  of_session("a");
+  of_session("b");
+  of_session("c");
+  const int reads = db.reads;
+
+  of_session("a");
+
+  EXPECT_EQ(db.reads, reads + 1) << "the oldest of two was forgotten";
+}
+
+}  // namespace
+}  // namespace tinker::api
