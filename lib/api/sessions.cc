@@ -10,10 +10,17 @@
 namespace tinker::api {
 namespace {
 
-using base::Code;
-
 // `text` as a JSON string, or null.
 std::string json_or_null(const std::optional<std::string>& text) { return text ? json_text(*text) : "null"; }
+
+// Both or neither of base_model and model_path; the peer looks for the session first.
+void refuse_source(Api& api, base::SessionId session, http::Reply reply) {
+  api.shared.db.find_session(std::move(session), api.loop, [reply](base::Result<bool> found) mutable {
+    if (!found) return reply.send(error_response(found.error()));
+    if (!*found) return reply.send(detail_response(404, "Session not found"));
+    reply.send(detail_response(400, "Exactly one of base_model or model_path must be provided"));
+  });
+}
 
 }  // namespace
 
@@ -66,21 +73,12 @@ void create_sampling_session(Api& api, Call call) {
   body.literal("type", "create_sampling_session");
   if (const auto error = body.error()) return call.reply.send(error_response(*error));
 
-  // The peer looks for the session before it looks at the two names.
-  const bool one_source = row.base_model.has_value() != row.model_path.has_value();
-  const auto session = row.session;
-  api.shared.db.find_session(
-      session, api.loop, [&api, reply = call.reply, row = std::move(row), one_source](base::Result<bool> found) mutable {
-        if (!found) return reply.send(error_response(found.error()));
-        if (!*found) return reply.send(detail_response(404, "Session not found"));
-        if (!one_source) return reply.send(detail_response(400, "Exactly one of base_model or model_path must be provided"));
-        api.shared.db.insert_sampling_session(row, api.loop, [&api, reply, row](base::Result<void> done) mutable {
-          if (!done) return reply.send(error_response(done.error()));
-          api.samplers.made(row);
-          reply.send(
-              json_response("{\"type\":\"create_sampling_session\",\"sampling_session_id\":" + json_text(row.id.text) + "}"));
-        });
-      });
+  if (row.base_model.has_value() == row.model_path.has_value()) return refuse_source(api, std::move(row.session), call.reply);
+  api.shared.db.insert_sampling_session(row, api.loop, [&api, reply = call.reply, row](base::Result<void> done) mutable {
+    if (!done) return reply.send(error_response(done.error()));
+    api.samplers.made(row);
+    reply.send(json_response("{\"type\":\"create_sampling_session\",\"sampling_session_id\":" + json_text(row.id.text) + "}"));
+  });
 }
 
 // A clone of a sampling client gets a number of its own among the session's clients (wire.md §3.2, seq_id).
