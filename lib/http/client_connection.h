@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/socket.h>
-
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,18 +9,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "http/message.h"
+#include "http/socket_address.h"
 #include "loop/event_loop.h"
 
 namespace tinker::http {
-
-// A resolved address. Names are resolved off the loop (forward/upstreams).
-struct SocketAddress {
-  sockaddr_storage storage{};
-  socklen_t size = 0;
-  // "127.0.0.1:8000", "[::1]:8000". Numeric only.
-  static base::Result<SocketAddress> numeric(const std::string& host, std::uint16_t port);
-  std::string text() const;
-};
 
 // The answer to a request that we sent.
 struct Answer {

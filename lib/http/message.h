@@ -22,8 +22,11 @@ class Fields {
   void add(std::string_view name, std::string_view value);
   // The first field of that name.
   std::optional<std::string_view> find(std::string_view name) const;
+  std::size_t count(std::string_view name) const;
   std::size_t size() const { return spans_.size(); }
   std::pair<std::string_view, std::string_view> at(std::size_t index) const;
+  // Room for so much text and so many fields at once.
+  void reserve(std::size_t bytes, std::size_t fields);
   void clear();
 
  private:
@@ -34,14 +37,25 @@ class Fields {
   std::vector<Span> spans_;
 };
 
-// A request as a handler sees it: syntax checked, body whole.
+// Names and tokens compare without regard to the case of ASCII letters.
+bool same_token(std::string_view a, std::string_view b);
+
+// Who is at the other end of a Unix socket, as the kernel says.
+struct PeerCredentials {
+  std::int64_t pid = 0;
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+};
+
+// A request as a handler sees it: syntax checked, body whole and without its transfer coding.
 struct Request {
   std::string method;  // "GET", "POST", …
   std::string path;    // percent-encoded as sent, without the query
   std::string query;   // without '?'
   Fields fields;
   std::string body;
-  std::string peer;  // "127.0.0.1:4711", or "unix:PID/UID" of a control client
+  std::string peer;                            // "127.0.0.1:4711", or "unix:PID/UID" of a control client
+  std::optional<PeerCredentials> credentials;  // of a Unix socket's client
 };
 
 struct Response {
@@ -51,16 +65,18 @@ struct Response {
   base::SharedBytes body = {};
 };
 
-// What becomes of an answer (design.md §2, deliver and confirm).
+// What becomes of an answer (design.md §2, deliver and confirm). An observer is told either `gone`, or `written` and then
+// perhaps `confirmed`.
 enum class Delivery {
   written,    // the last byte left the output buffer of a live connection
   confirmed,  // the same connection then sent its next request, which it had not pipelined: it has read the answer
   gone,       // the connection died first
 };
 
-// One finished exchange, for the access log.
+// One finished exchange, for the access log. What it refers to lives as long as the call.
 struct Exchange {
-  const Request* request;  // nullptr when the head could not be parsed
+  std::string_view method;  // empty when the head could not be parsed
+  std::string_view path;
   std::string_view peer;
   int status;  // 0: the client left before an answer
   std::uint64_t bytes_in, bytes_out;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "http/server.h"
+#include "http/socket_address.h"
+#include "loop/event_loop.h"
+#include "loop/handles.h"
+
+namespace tinker::http {
+
+// A listening socket, accepted from in bulk.
+//
+// Owned by  Server.
+// Thread    the loop's.
+// Owns      the socket, and the file of a Unix socket, which it removes at its end if it is still its own.
+//
+// Running out of descriptors or memory pauses accepting for a moment instead of spinning on a socket that stays readable; the
+// kernel's backlog holds who comes meanwhile (cases.md C11).
+class Listener {
+ public:
+  using Accepted = std::function<void(loop::FileDescriptor, const SocketAddress& peer)>;
+
+  // `accepted` gets non-blocking sockets with TCP_NODELAY. Errors name the address, the reason and what to do.
+  static base::Result<std::unique_ptr<Listener>> open(loop::EventLoop& loop, const ListenAddress& address, Accepted accepted);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  std::uint16_t port() const { return port_; }
+  std::uint64_t pauses() const { return pauses_; }
+
+  // Accepts who is in the backlog of a socket of our own, since closing it would reset them, and closes it. An inherited socket
+  // stays open for whoever takes over.
+  void stop();
+
+ private:
+  Listener(loop::EventLoop& loop, loop::FileDescriptor fd, Accepted accepted);
+  // Accepts up to `most` connections; false when there is nobody left or accepting has paused.
+  bool accept_some(int most);
+  void pause();
+  void remove_socket_file();
+
+  loop::FileDescriptor fd_;
+  loop::EventPtr event_;
+  loop::Timer resume_;
+  Accepted accepted_;
+  std::uint16_t port_ = 0;
+  std::uint64_t pauses_ = 0;
+  bool inherited_ = false;
+  std::string path_;  // of a Unix socket that was made here
+  dev_t device_ = 0;  // which file that was
+  ino_t inode_ = 0;
+};
+
+}  // namespace tinker::http

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/server_connection.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "http/connections.h"
+#include "http/response_head.h"
+#include "loop/event_loop.h"
+
+namespace tinker::http {
+namespace {
+
+constexpr std::size_t kDefaultBodyLimitBytes = std::size_t{1} << 20;
+// A body is read straight from the socket, up to so much before other events get their turn: libevent reads 4 KB a turn.
+constexpr std::size_t kBodyBytesPerTurn = 256 * 1024;
+// Less than this in a whole deadline is no progress: one byte a second does not hold a connection for ever (cases.md S10).
+constexpr std::uint64_t kProgressBytes = 1024;
+// How much of what a refused client still sends is dropped before the connection is cut.
+constexpr std::size_t kLingerBytes = std::size_t{16} << 20;
+
+std::string within_limit(const char* what, std::size_t limit_bytes) {
+  return std::string(what) + ": the limit is " + std::to_string(limit_bytes) + " bytes";
+}
+
+bool has_unread_bytes(int fd) {
+  int unread = 0;
+  return ioctl(fd, FIONREAD, &unread) == 0 && unread > 0;
+}
+
+}  // namespace
+
+ServerConnection::ServerConnection(Connections& owner, loop::BuffereventPtr events, std::string peer,
+                                   std::optional<PeerCredentials> credentials)
+    : owner_(owner), events_(std::move(events)), peer_(std::move(peer)), credentials_(credentials) {
+  bufferevent_setcb(
+      events_.get(), [](bufferevent*, void* self) { static_cast<ServerConnection*>(self)->on_readable(); },
+      [](bufferevent*, void* self) { static_cast<ServerConnection*>(self)->on_written(); },
+      [](bufferevent*, short, void* self) { static_cast<ServerConnection*>(self)->on_lost(); }, this);
+  bufferevent_enable(events_.get(), EV_READ | EV_WRITE);
+}
+
+ServerConnection::~ServerConnection() = default;
+
+int ServerConnection::fd() const { return bufferevent_getfd(events_.get()); }
+
+void ServerConnection::on_readable() {
+  switch (phase_) {
+    case Phase::idle:
+    case Phase::head:
+    case Phase::body:
+      return read_requests();
+    case Phase::handling:
+    case Phase::writing:
+      // Pipelined. Reading goes on, so that a client that hangs up is noticed, up to a bound.
+      if (evbuffer_get_length(bufferevent_get_input(events_.get())) > owner_.limits().head_bytes) {
+        input_paused_ = true;
+        bufferevent_disable(events_.get(), EV_READ);
+      }
+      return;
+    case Phase::lingering:
+      return drop_input();
+    case Phase::closed:
+      return;
+  }
+}
+
+void ServerConnection::on_written() {
+  if (phase_ == Phase::writing && evbuffer_get_length(bufferevent_get_output(events_.get())) == 0) finish_exchange();
+}
+
+void ServerConnection::on_lost() { close(); }
+
+void ServerConnection::on_deadline() {
+  switch (phase_) {
+    case Phase::idle:
+    case Phase::lingering:
+      return close();
+    case Phase::head:
+      return refuse({408, "the head of the request did not arrive in time"});
+    case Phase::body:
+      return refuse({408, "the body of the request did not arrive in time"});
+    case Phase::writing:
+      return on_stalled_write();
+    case Phase::handling:
+    case Phase::closed:
+      return;
+  }
+}
+
+void ServerConnection::drain() {
+  if (phase_ == Phase::idle && !has_unread_bytes(fd())) close();
+}
+
+void ServerConnection::close() {
+  if (phase_ == Phase::closed) return;
+  phase_ = Phase::closed;
+  owner_.stop_waiting(*this);
+  unconfirmed_ = nullptr;
+  if (transfer_) {
+    if (Reply::State* reply = transfer_->reply) {
+      reply->connection = nullptr;
+      owner_.notify(std::exchange(reply->left, nullptr));
+      transfer_->request_id = reply->request_id;
+    }
+    owner_.notify(std::move(transfer_->observer), Delivery::gone);
+    const std::size_t unsent = evbuffer_get_length(bufferevent_get_output(events_.get()));
+    report_exchange(transfer_->bytes_out - std::min<std::uint64_t>(transfer_->bytes_out, unsent));
+  }
+  events_.reset();
+  transfer_.reset();
+  owner_.remove(*this);
+}
+
+// --- reading
+
+void ServerConnection::read_requests() {
+  if (reading_requests_) return;
+  reading_requests_ = true;
+  for (bool more = true; more;) {
+    switch (phase_) {
+      case Phase::idle:
+        more = evbuffer_get_length(bufferevent_get_input(events_.get())) > 0;
+        if (more) begin_request();
+        break;
+      case Phase::head:
+        more = read_head();
+        break;
+      case Phase::body:
+        more = read_body();
+        break;
+      case Phase::handling:
+      case Phase::writing:
+      case Phase::lingering:
+      case Phase::closed:
+        more = false;
+        break;
+    }
+  }
+  reading_requests_ = false;
+}
+
+void ServerConnection::begin_request() {
+  owner_.notify(std::exchange(unconfirmed_, nullptr), Delivery::confirmed);
+  transfer_ = std::make_unique<Transfer>();
+  transfer_->began = std::chrono::steady_clock::now();
+  phase_ = Phase::head;
+  owner_.wait(*this, Connections::Wait::request);
+}
+
+bool ServerConnection::read_head() {
+  evbuffer* input = bufferevent_get_input(events_.get());
+  HeadScanner& scanner = transfer_->scanner;
+  const std::size_t limit = owner_.limits().head_bytes;
+
+  auto state = HeadScanner::State::more;
+  while (state == HeadScanner::State::more && scanner.size() < evbuffer_get_length(input)) {
+    if (scanner.size() >= limit) {
+      refuse({431, within_limit("the head of the request is too large", limit)});
+      return true;
+    }
+    evbuffer_ptr at;
+    evbuffer_ptr_set(input, &at, scanner.size(), EVBUFFER_PTR_SET);
+    evbuffer_iovec piece;
+    evbuffer_peek(input, -1, &at, &piece, 1);
+    const std::string_view bytes{static_cast<const char*>(piece.iov_base), std::min(piece.iov_len, limit - scanner.size())};
+    if (scanner.size() == 0 && !is_token_character(bytes.front()) && bytes.front() != '\r' && bytes.front() != '\n') {
+      refuse({400, "bad request: this is not HTTP; TLS is not spoken here"});
+      return true;
+    }
+    state = scanner.feed(bytes);
+  }
+  switch (state) {
+    case HeadScanner::State::more:
+      return false;
+    case HeadScanner::State::bare_line_feed:
+      refuse({400, "bad request: a line does not end in CR LF"});
+      return true;
+    case HeadScanner::State::folded:
+      refuse({400, "bad request: a folded header field"});
+      return true;
+    case HeadScanner::State::whole:
+      break;
+  }
+  const std::size_t size = scanner.size();
+  const std::string_view head{reinterpret_cast<const char*>(evbuffer_pullup(input, static_cast<ev_ssize_t>(size))), size};
+  transfer_->bytes_in += size;
+  const bool accepted = accept_head(head.substr(scanner.lead()));
+  if (phase_ == Phase::closed) return false;
+  evbuffer_drain(input, size);
+  if (accepted) {
+    if (transfer_->framing.body == BodyKind::none)
+      handle();
+    else
+      phase_ = Phase::body;
+  }
+  return true;
+}
+
+bool ServerConnection::accept_head(std::string_view head) {
+  auto parsed = parse_request_head(head, owner_.limits().field_count);
+  if (!parsed) return refuse(parsed.error()), false;
+  Transfer& transfer = *transfer_;
+  transfer.parsed = true;
+  transfer.minor = parsed->minor;
+  transfer.method = parsed->method;
+  transfer.path = parsed->path;
+  transfer.head_request = parsed->method == "HEAD";
+
+  const auto framing = request_framing(*parsed);
+  if (!framing) return refuse(framing.error()), false;
+  transfer.framing = *framing;
+  keep_alive_ = framing->keep_alive;
+  transfer.request = {.method = std::move(parsed->method),
+                      .path = std::move(parsed->path),
+                      .query = std::move(parsed->query),
+                      .fields = std::move(parsed->fields),
+                      .peer = peer_,
+                      .credentials = credentials_};
+  if (framing->body == BodyKind::none) return true;
+
+  const ServerHooks& hooks = owner_.hooks();
+  transfer.body_limit = hooks.body_limit ? hooks.body_limit(transfer.method, transfer.path) : kDefaultBodyLimitBytes;
+  if (framing->length > transfer.body_limit) {
+    refuse({413, within_limit("the body of the request is too large", transfer.body_limit)});
+    return false;
+  }
+  const bool body_on_its_way =
+      evbuffer_get_length(bufferevent_get_input(events_.get())) > head.size() + transfer.scanner.lead();
+  if (framing->expect_continue && !body_on_its_way) {
+    static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    bufferevent_write(events_.get(), kContinue.data(), kContinue.size());
+  }
+  return true;
+}
+
+bool ServerConnection::read_body() { return transfer_->framing.body == BodyKind::chunked ? read_chunks() : read_length(); }
+
+bool ServerConnection::read_length() {
+  Transfer& transfer = *transfer_;
+  std::string& body = transfer.request.body;
+  const auto remaining = [&] { return static_cast<std::size_t>(transfer.framing.length) - body.size(); };
+
+  // A length is a claim: room is made for what has come, not for what is announced.
+  if (body.empty()) body.reserve(std::min(remaining(), Connections::kScratchBytes));
+  char* const scratch = owner_.scratch();
+  evbuffer* input = bufferevent_get_input(events_.get());
+  while (remaining() > 0) {
+    const int moved = evbuffer_remove(input, scratch, std::min(remaining(), Connections::kScratchBytes));
+    if (moved <= 0) break;
+    body.append(scratch, static_cast<std::size_t>(moved));
+    body_has_grown(static_cast<std::size_t>(moved));
+  }
+  for (std::size_t turn = 0; remaining() > 0 && turn < kBodyBytesPerTurn;) {
+    const ssize_t got = recv(fd(), scratch, std::min(remaining(), Connections::kScratchBytes), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return false;
+    if (got <= 0) {
+      close();
+      return false;
+    }
+    body.append(scratch, static_cast<std::size_t>(got));
+    body_has_grown(static_cast<std::size_t>(got));
+    turn += static_cast<std::size_t>(got);
+  }
+  if (remaining() > 0) return false;
+  handle();
+  return true;
+}
+
+bool ServerConnection::read_chunks() {
+  Transfer& transfer = *transfer_;
+  evbuffer* input = bufferevent_get_input(events_.get());
+  while (!transfer.decoder.done()) {
+    evbuffer_iovec piece;
+    if (evbuffer_peek(input, -1, nullptr, &piece, 1) < 1) return false;
+    const auto step = transfer.decoder.step({static_cast<const char*>(piece.iov_base), piece.iov_len});
+    transfer.request.body.append(step.payload);
+    evbuffer_drain(input, step.used);
+    body_has_grown(step.used);
+    if (transfer.decoder.broken()) {
+      refuse({400, "bad request: " + std::string(transfer.decoder.fault())});
+      return true;
+    }
+    const std::size_t size = transfer.request.body.size();
+    if (size > transfer.body_limit || transfer.decoder.remaining() > transfer.body_limit - size) {
+      refuse({413, within_limit("the body of the request is too large", transfer.body_limit)});
+      return true;
+    }
+  }
+  handle();
+  return true;
+}
+
+void ServerConnection::body_has_grown(std::size_t bytes) {
+  transfer_->bytes_in += bytes;
+  if (transfer_->bytes_in - transfer_->progress_mark < kProgressBytes) return;
+  transfer_->progress_mark = transfer_->bytes_in;
+  owner_.wait(*this, Connections::Wait::request);
+}
+
+void ServerConnection::handle() {
+  phase_ = Phase::handling;
+  owner_.stop_waiting(*this);
+  auto state = std::make_shared<Reply::State>();
+  state->loop = &owner_.loop();
+  state->connection = this;
+  transfer_->reply = state.get();
+  if (const auto id = transfer_->request.fields.find("x-request-id")) state->request_id = *id;
+  owner_.hooks().handle(std::move(transfer_->request), Reply(std::move(state)));
+  if (transfer_ && phase_ == Phase::handling) transfer_->request = {};
+}
+
+// --- answering
+
+void ServerConnection::answer(Response response, std::function<void(Delivery)> observer) {
+  transfer_->observer = std::move(observer);
+  transfer_->reply->connection = nullptr;
+  transfer_->request_id = std::move(transfer_->reply->request_id);
+  transfer_->reply = nullptr;
+  write(response);
+}
+
+void ServerConnection::reply_dropped() {
+  transfer_->request_id = std::move(transfer_->reply->request_id);
+  transfer_->reply = nullptr;
+  write(detail_answer(500, "the server dropped this request without an answer; that is a fault of the server"));
+}
+
+void ServerConnection::refuse(const Refusal& refusal) {
+  keep_alive_ = false;
+  write(detail_answer(refusal.status, refusal.detail));
+}
+
+void ServerConnection::write(const Response& response) {
+  Transfer& transfer = *transfer_;
+  keep_alive_ = keep_alive_ && !owner_.draining();
+  transfer.status = response.status;
+  std::string& head = owner_.head_scratch();
+  head.clear();
+  append_response_head(head, response,
+                       !keep_alive_          ? Persistence::close
+                       : transfer.minor == 0 ? Persistence::keep_said
+                                             : Persistence::keep);
+  const bool without_body = transfer.head_request || is_bodiless(response.status) || response.content_type.empty();
+  const base::SharedBytes body = without_body ? base::SharedBytes{} : response.body;
+  transfer.bytes_out = head.size() + body.size();
+  phase_ = Phase::writing;
+
+  std::size_t sent = 0;
+  if (evbuffer_get_length(bufferevent_get_output(events_.get())) == 0) {
+    // Nearly every answer fits into the socket: one call, no buffer, no event.
+    iovec pieces[2] = {{head.data(), head.size()}, {const_cast<char*>(body.data()), body.size()}};
+    const msghdr message{.msg_iov = pieces, .msg_iovlen = body.empty() ? 1u : 2u};
+    const ssize_t result = sendmsg(fd(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (result < 0 && errno != EAGAIN && errno != EINTR) return close();
+    sent = result < 0 ? 0 : static_cast<std::size_t>(result);
+  }
+  if (sent == transfer.bytes_out) return finish_exchange();
+  queue_rest(head, body, sent);
+}
+
+void ServerConnection::queue_rest(std::string_view head, const base::SharedBytes& body, std::size_t sent) {
+  evbuffer* output = bufferevent_get_output(events_.get());
+  if (sent < head.size()) evbuffer_add(output, head.data() + sent, head.size() - sent);
+  const std::size_t at = sent > head.size() ? sent - head.size() : 0;
+  if (at < body.size()) {
+    auto* holder = new base::SharedBytes(body);
+    const auto release = [](const void*, std::size_t, void* held) { delete static_cast<base::SharedBytes*>(held); };
+    if (evbuffer_add_reference(output, body.data() + at, body.size() - at, release, holder) != 0) {
+      delete holder;
+      return close();
+    }
+  }
+  transfer_->unsent = unsent_bytes();
+  owner_.wait(*this, Connections::Wait::write);
+}
+
+void ServerConnection::finish_exchange() {
+  report_exchange(transfer_->bytes_out);
+  std::function<void(Delivery)> observer = std::move(transfer_->observer);
+  transfer_.reset();
+  evbuffer* input = bufferevent_get_input(events_.get());
+  const bool pipelined = evbuffer_get_length(input) > 0;
+  if (observer) {
+    owner_.notify(observer, Delivery::written);
+    if (keep_alive_ && !pipelined && !has_unread_bytes(fd())) unconfirmed_ = std::move(observer);
+  }
+  if (!keep_alive_) return linger();
+
+  phase_ = Phase::idle;
+  owner_.wait(*this, Connections::Wait::idle);
+  if (std::exchange(input_paused_, false)) bufferevent_enable(events_.get(), EV_READ);
+  // Not from here: a handler must not run inside another one's Reply::send().
+  if (pipelined && !reading_requests_)
+    bufferevent_trigger(events_.get(), EV_READ, BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
+}
+
+void ServerConnection::report_exchange(std::uint64_t bytes_out) {
+  if (!owner_.hooks().finished) return;
+  const bool answered = transfer_->status != 0 && bytes_out > 0;
+  owner_.hooks().finished({.method = transfer_->method,
+                           .path = transfer_->path,
+                           .peer = peer_,
+                           .status = answered ? transfer_->status : 0,
+                           .bytes_in = transfer_->bytes_in,
+                           .bytes_out = bytes_out,
+                           .took = std::chrono::steady_clock::now() - transfer_->began,
+                           .request_id = transfer_->request_id});
+}
+
+void ServerConnection::on_stalled_write() {
+  const std::size_t unsent = unsent_bytes();
+  if (unsent < transfer_->unsent) {
+    transfer_->unsent = unsent;
+    return owner_.wait(*this, Connections::Wait::write);
+  }
+  // Reset rather than close: what the kernel still holds for this client would stay there for minutes.
+  const struct ::linger at_once{.l_onoff = 1, .l_linger = 0};
+  setsockopt(fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  close();
+}
+
+// With what the kernel holds: its buffer takes megabytes, and a slow reader makes progress there first.
+std::size_t ServerConnection::unsent_bytes() const {
+  int in_kernel = 0;
+  if (ioctl(fd(), SIOCOUTQ, &in_kernel) != 0) in_kernel = 0;
+  return evbuffer_get_length(bufferevent_get_output(events_.get())) + static_cast<std::size_t>(in_kernel);
+}
+
+// --- closing
+
+void ServerConnection::linger() {
+  phase_ = Phase::lingering;
+  shutdown(fd(), SHUT_WR);
+  evbuffer* input = bufferevent_get_input(events_.get());
+  evbuffer_drain(input, evbuffer_get_length(input));
+  owner_.wait(*this, Connections::Wait::linger);
+  if (std::exchange(input_paused_, false)) bufferevent_enable(events_.get(), EV_READ);
+}
+
+void ServerConnection::drop_input() {
+  evbuffer* input = bufferevent_get_input(events_.get());
+  dropped_bytes_ += evbuffer_get_length(input);
+  evbuffer_drain(input, evbuffer_get_length(input));
+  for (int turn = 0; turn < 4; ++turn) {
+    const ssize_t got = recv(fd(), owner_.scratch(), Connections::kScratchBytes, 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got <= 0) return close();
+    dropped_bytes_ += static_cast<std::size_t>(got);
+    if (dropped_bytes_ > kLingerBytes) return close();
+  }
+}
+
+}  // namespace tinker::http
