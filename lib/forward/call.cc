@@ -8,6 +8,10 @@
 
 namespace tinker::forward {
 
+base::Seconds jittered(base::Seconds pause, std::minstd_rand& random) {
+  return pause * std::uniform_real_distribution<double>(0.5, 1.5)(random);
+}
+
 Call::Call(Surroundings& around, Job job, base::SharedBytes body)
     : around_(around), job_(std::move(job)), body_(std::move(body)) {}
 
@@ -60,10 +64,9 @@ void Call::exchange() {
 }
 
 void Call::pause() {
-  const double around_one = std::uniform_real_distribution<double>(0.5, 1.5)(around_.random);
   timer_.emplace(
       around_.loop, [this] { enter(State::reading); }, loop::Priority::upstream);
-  timer_->after(around_.limits().retry_pause * around_one);
+  timer_->after(jittered(around_.limits().retry_pause, around_.random));
 }
 
 void Call::answered(const http::Answer& answer) {

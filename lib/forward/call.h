@@ -33,6 +33,9 @@ struct Surroundings {
   std::function<void(base::SampleId, Outcome)> ended;
 };
 
+// `pause` spread evenly over half to one and a half of it.
+base::Seconds jittered(base::Seconds pause, std::minstd_rand& random);
+
 // One job's way to the upstream and back, with its one retry:
 //
 //   choosing → exchanging → (ended)
