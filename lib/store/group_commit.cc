@@ -9,7 +9,6 @@
 
 namespace tinker::store {
 
-using base::Code;
 using base::Result;
 
 GroupCommit::GroupCommit(std::unique_ptr<Connection> db, std::unique_ptr<BusyWait> busy, std::size_t capacity,
@@ -60,7 +59,8 @@ Result<void> GroupCommit::begin(Batch& batch) {
 
 void GroupCommit::expire(Batch& batch, const base::Error& error) {
   const auto now = BusyWait::Time::clock::now();
-  const bool locked = error.code == Code::unavailable && !busy_->stopping();
+  const bool locked = db_->locked_out() && !busy_->stopping();
+  // Those that came later than the oldest may wait on; but for what is no lock, waiting does not help.
   const auto gone = std::stable_partition(batch.begin(), batch.end(),
                                           [&](const Write& write) { return locked && busy_->deadline(write.asked) > now; });
   for (auto write = gone; write != batch.end(); ++write) write->settle(tl::unexpected(error));

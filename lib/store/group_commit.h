@@ -48,7 +48,7 @@ class GroupCommit {
   bool take(Batch& batch, base::Seconds patience);
   void commit(Batch& batch);
   base::Result<void> begin(Batch& batch);
-  // Settles those that have waited for the lock for as long as they may.
+  // After begin() failed: settles those that have waited for the lock for as long as they may.
   void expire(Batch& batch, const base::Error& error);
   void commit_together(Batch& batch);
   void commit_singly(Batch& batch);

@@ -220,6 +220,8 @@ void Connection::bind(Rows& rows, int position, const std::optional<std::string>
 }
 
 std::int64_t Connection::changes() const { return sqlite3_changes64(db_); }
+bool Connection::locked_out() const { return (sqlite3_errcode(db_) & 0xff) == SQLITE_BUSY; }
+
 bool Connection::in_wal_mode() const {
   // Through SQLite's own descriptor: to close another one would drop the locks that this process has on the file.
   sqlite3_file* file = nullptr;

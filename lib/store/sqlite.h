@@ -48,8 +48,8 @@ enum class Access { read_write, read_write_create, read_only, immutable };
 //
 // Owned by  the thread that uses it, or by whoever opened it until that thread starts.
 // Thread    one at a time.
-// Errors    name the file, what was being done, and SQLite's own words; busy and full are Code::unavailable, a violated
-//           constraint is Code::conflict, a refusal of the file system is Code::permission_denied.
+// Errors    name the file, what was being done, and SQLite's own words; busy and full are Code::unavailable, a key that
+//           exists is Code::conflict, a refusal of the file system is Code::permission_denied.
 class Connection {
  public:
   // Opens `path` and reads its header, so that what cannot be used is refused here. A file that may only be read is an error
@@ -84,6 +84,9 @@ class Connection {
 
   // False outside a transaction, and after an error that made SQLite undo the whole of it (disk full, I/O error).
   bool in_transaction() const;
+  // Whether what failed last failed for another process's lock.
+  bool locked_out() const;
+  BusyWait& busy() { return busy_; }
   // What the file's header says (sqlite.org/fileformat2.html §1.3.3); also right for an immutable one.
   bool in_wal_mode() const;
   const std::string& path() const { return path_; }

@@ -52,7 +52,8 @@ struct TinkerDbLimits {
 
 // The peer's database, shared with the unmodified engine: `tinker.db` or what --database-url names.
 //
-// Owned by  Daemon. Goes before the loops that its calls name; its destruction settles every call that waits.
+// Owned by  Daemon. Goes before the loops that its calls name; its destruction settles every call that waits. Opened and
+//           destroyed by a thread that has the process's own file table, not a worker's (design.md §3).
 // Thread    calls from any. Writes are carried out in order, in groups, on the thread `store`; reads on `store-r`, on a
 //           connection of their own, so that a write that waits for the engine's lock holds up no read. A read sees every
 //           write whose `done` was called. `done` is posted to the loop that `reply_to` names, never called in the call.

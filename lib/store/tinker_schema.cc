@@ -202,7 +202,7 @@ Result<bool> profiler_row_present(Connection& db) {
   return rows->next();
 }
 
-Result<void> use_wal(Connection& db) {
+Result<void> set_wal(Connection& db) {
   auto rows = db.query("PRAGMA journal_mode=WAL");
   if (!rows) return tl::unexpected(rows.error());
   auto row = rows->next();
@@ -212,6 +212,16 @@ Result<void> use_wal(Connection& db) {
                                              " and cannot be made WAL (a file system without shared memory, such as NFS? "
                                              "put it on a local disk)");
   return {};
+}
+
+// SQLite refuses at once, without its busy handler, when two change the mode of a new file at the same moment.
+Result<void> use_wal(Connection& db) {
+  BusyWait& busy = db.busy();
+  busy.wait_until(busy.deadline(BusyWait::Time::clock::now()));
+  for (int attempt = 0;; ++attempt) {
+    auto set = set_wal(db);
+    if (set || !db.locked_out() || !busy.pause(attempt)) return set;
+  }
 }
 
 // In a transaction: what is absent, looked at again under the lock, for another process may have been quicker.
