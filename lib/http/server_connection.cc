@@ -425,7 +425,7 @@ void ServerConnection::on_stalled_write() {
     return owner_.wait(*this, Connections::Wait::write);
   }
   // Reset rather than close: what the kernel still holds for this client would stay there for minutes.
-  const struct ::linger at_once{.l_onoff = 1, .l_linger = 0};
+  const struct ::linger at_once { .l_onoff = 1, .l_linger = 0 };
   setsockopt(fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   close();
 }
