@@ -1,2 +1,182 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/number_array.h"
+
+#include <fast_float/fast_float.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+
+namespace tinker::codec {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the wire form is little-endian, and so is every machine that we build for");
+
+constexpr std::uint64_t kZeros = 0x3030303030303030ull;
+
+std::uint64_t load8(const char* p) {
+  std::uint64_t bytes;
+  std::memcpy(&bytes, p, sizeof bytes);
+  return bytes;
+}
+
+// How many of the eight bytes, from the first on, are digits.
+int leading_digits(std::uint64_t bytes) {
+  const std::uint64_t values = bytes ^ kZeros;  // a digit becomes 0 … 9
+  const std::uint64_t others = (values | (values + 0x7676767676767676ull)) & 0x8080808080808080ull;
+  return others == 0 ? 8 : std::countr_zero(others) / 8;
+}
+
+// The number that the first `count` bytes (1 … 8), all digits, stand for: pairs, then fours, then all at once.
+std::uint32_t digits_value(std::uint64_t bytes, int count) {
+  std::uint64_t values = (bytes ^ kZeros) << (64 - 8 * count);
+  values = values * 10 + (values >> 8);
+  constexpr std::uint64_t kPairs = 0x000000FF000000FFull;
+  return static_cast<std::uint32_t>(((values & kPairs) * (100 + (1000000ull << 32)) + ((values >> 16) & kPairs) * (1 + (10000ull << 32))) >> 32);
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+const char* skip_space(const char* p, const char* end) {
+  while (p < end && is_space(*p)) ++p;
+  return p;
+}
+
+// Walks over the elements; `scan` takes one at p and returns the position behind it, or nullptr. Bytes behind `end` may be read, never taken.
+template <class Scan>
+base::Result<const char*> each_number(std::string_view json, std::string_view wanted, Scan scan) {
+  const char* begin = json.data();
+  const char* end = begin + json.size();
+  const char* p = skip_space(begin, end);
+  if (p < end && *p == ']') return p + 1;
+  while (p < end) {
+    const char* behind = scan(p);
+    if (behind == nullptr || behind > end) break;
+    const char* next = skip_space(behind, end);
+    if (next < end && *next == ']') return next + 1;
+    if (next >= end || *next != ',') {
+      p = next;
+      break;
+    }
+    p = skip_space(next + 1, end);
+  }
+  return base::fail(base::Code::unavailable, "no " + std::string(wanted) + " at byte " + std::to_string(p - begin) + " of the array");
+}
+
+// Powers of ten, each the double nearest to it.
+constexpr int kMostPower = 60;
+constexpr double kPowers[kMostPower + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                            1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28, 1e29, 1e30, 1e31,
+                                            1e32, 1e33, 1e34, 1e35, 1e36, 1e37, 1e38, 1e39, 1e40, 1e41, 1e42, 1e43, 1e44, 1e45, 1e46, 1e47,
+                                            1e48, 1e49, 1e50, 1e51, 1e52, 1e53, 1e54, 1e55, 1e56, 1e57, 1e58, 1e59, 1e60};
+
+// The float nearest to mantissa · 10^exponent, when a double computed with three roundings decides it: its distance from the middle between two floats is
+// larger than what the roundings can have moved it (each at most half a unit in the last of 53 places). False when it does not decide.
+bool near_float(std::uint64_t mantissa, int exponent, float& value) {
+  if (exponent < -kMostPower || exponent > kMostPower) return false;
+  const double power = kPowers[exponent < 0 ? -exponent : exponent];
+  const double whole = static_cast<double>(mantissa);
+  const double number = exponent < 0 ? whole / power : whole * power;
+  // Normal floats only: below them the place that is rounded at moves.
+  if (number != 0 && (number < 1.2e-38 || number > 3.4e38)) return false;
+  const auto below = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(number) & 0x1FFFFFFF);  // the 29 places a float lacks
+  const std::int64_t from_middle = below - 0x10000000;
+  if (from_middle >= -4 && from_middle <= 4) return false;
+  value = static_cast<float>(number);
+  return true;
+}
+
+struct Digits {
+  std::uint64_t mantissa = 0;
+  int count = 0;  // digits in the mantissa, leading zeros not counted
+};
+
+// Takes a run of digits into `digits`; past the 19 that fit only their count grows.
+const char* take_digits(const char* p, Digits& digits) {
+  for (;;) {
+    const std::uint64_t bytes = load8(p);
+    const int count = leading_digits(bytes);
+    if (count == 0) return p;
+    if (digits.count + count <= 19) {
+      static constexpr std::uint64_t kScale[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+      digits.mantissa = digits.mantissa * kScale[count] + digits_value(bytes, count);
+    }
+    if (digits.mantissa != 0) digits.count += count;
+    p += count;
+    if (count < 8) return p;
+  }
+}
+
+// One JSON number; nullptr when it is none (RFC 8259 §6).
+const char* scan_float(const char* p, const char* end, float& value) {
+  const char* begin = p;
+  const bool negative = *p == '-';
+  if (negative) ++p;
+  if (!is_digit(*p) || (*p == '0' && is_digit(p[1]))) return nullptr;
+  Digits digits;
+  p = take_digits(p, digits);
+  int exponent = 0;
+  if (*p == '.') {
+    const char* fraction = ++p;
+    p = take_digits(p, digits);
+    if (p == fraction) return nullptr;
+    exponent = static_cast<int>(fraction - p);
+  }
+  if (*p == 'e' || *p == 'E') {
+    ++p;
+    const bool down = *p == '-';
+    if (*p == '-' || *p == '+') ++p;
+    if (!is_digit(*p)) return nullptr;
+    int shown = 0;
+    for (; is_digit(*p); ++p) shown = shown < 10000 ? shown * 10 + (*p - '0') : shown;
+    exponent += down ? -shown : shown;
+  }
+  if (p > end) return nullptr;
+  if (digits.count <= 19 && near_float(digits.mantissa, exponent, value)) {
+    if (negative) value = -value;
+    return p;
+  }
+  const auto [behind, error] = fast_float::from_chars(begin, p, value);
+  return behind == p && (error == std::errc{} || error == std::errc::result_out_of_range) ? p : nullptr;
+}
+
+}  // namespace
+
+base::Result<const char*> scan_int32_array(std::string_view json, base::Buffer& out) {
+  return each_number(json, "int32", [&](const char* p) -> const char* {
+    const bool negative = *p == '-';
+    if (negative) ++p;
+    const std::uint64_t bytes = load8(p);
+    const int count = leading_digits(bytes);
+    if (count == 0 || (*p == '0' && count > 1)) return nullptr;
+    std::int64_t number = digits_value(bytes, count);
+    p += count;
+    if (count == 8) {
+      for (int more = 0; is_digit(*p); ++p) {
+        if (++more > 3) return nullptr;
+        number = number * 10 + (*p - '0');
+      }
+    }
+    if (negative) number = -number;
+    const auto value = static_cast<std::int32_t>(number);
+    if (value != number) return nullptr;
+    out.append(&value, sizeof value);
+    return p;
+  });
+}
+
+base::Result<const char*> scan_float_array(std::string_view json, base::Buffer& out) {
+  const char* end = json.data() + json.size();
+  return each_number(json, "number", [&](const char* p) -> const char* {
+    float value = std::numeric_limits<float>::quiet_NaN();
+    const char* behind = std::memcmp(p, "null", 4) == 0 ? p + 4 : scan_float(p, end, value);
+    if (behind != nullptr) out.append(&value, sizeof value);
+    return behind;
+  });
+}
+
+}  // namespace tinker::codec

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/json_cursor.h"
+
+#include <bit>
+#include <cstdint>
+
+#include "codec/byte_block.h"
+
+namespace tinker::codec {
+namespace {
+
+// The bytes of a block that a backslash before them takes away. `carry`, 0 or 1, is whether the first one is, and becomes whether the
+// next block's first is. Costs a step an escape, of which texts have few.
+std::uint64_t escaped_bytes(std::uint64_t backslashes, std::uint64_t& carry) {
+  std::uint64_t escaped = carry;
+  std::uint64_t escapes = backslashes & ~carry;
+  carry = 0;
+  while (escapes != 0) {
+    const int bit = std::countr_zero(escapes);
+    if (bit == 63) {
+      carry = 1;
+      break;
+    }
+    escaped |= std::uint64_t{2} << bit;
+    escapes &= ~(std::uint64_t{3} << bit);  // the escaped byte, if it is a backslash, escapes nothing
+  }
+  return escaped;
+}
+
+// Bit i is the parity of the bits up to i: inside a string from its first quote on.
+std::uint64_t parity_up_to(std::uint64_t bits) {
+  bits ^= bits << 1;
+  bits ^= bits << 2;
+  bits ^= bits << 4;
+  bits ^= bits << 8;
+  bits ^= bits << 16;
+  bits ^= bits << 32;
+  return bits;
+}
+
+bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+int hex_digit(char c) {
+  if (is_digit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// Four hex digits, or -1.
+int code_unit(std::string_view digits) {
+  if (digits.size() < 4) return -1;
+  int value = 0;
+  for (int i = 0; i < 4; ++i) {
+    const int digit = hex_digit(digits[static_cast<std::size_t>(i)]);
+    if (digit < 0) return -1;
+    value = value * 16 + digit;
+  }
+  return value;
+}
+
+void append_utf8(std::uint32_t code, std::string& text) {
+  if (code < 0x80) {
+    text += static_cast<char>(code);
+  } else if (code < 0x800) {
+    text += {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
+  } else if (code < 0x10000) {
+    text += {static_cast<char>(0xE0 | code >> 12), static_cast<char>(0x80 | (code >> 6 & 0x3F)), static_cast<char>(0x80 | (code & 0x3F))};
+  } else {
+    text += {static_cast<char>(0xF0 | code >> 18), static_cast<char>(0x80 | (code >> 12 & 0x3F)), static_cast<char>(0x80 | (code >> 6 & 0x3F)),
+             static_cast<char>(0x80 | (code & 0x3F))};
+  }
+}
+
+}  // namespace
+
+bool JsonCursor::take_string(std::string_view& raw) {
+  if (!take('"')) return false;
+  const char* begin = at_;
+  std::uint64_t carry = 0;
+  for (const char* p = begin; p < end_; p += ByteBlock::kSize) {
+    const ByteBlock block(p);
+    const std::uint64_t escaped = escaped_bytes(block.equal('\\'), carry);
+    const std::uint64_t quotes = block.equal('"') & ~escaped;
+    if (quotes == 0) continue;
+    const char* quote = p + std::countr_zero(quotes);
+    if (quote >= end_) return false;
+    raw = {begin, static_cast<std::size_t>(quote - begin)};
+    at_ = quote + 1;
+    return true;
+  }
+  return false;
+}
+
+bool JsonCursor::take_key(std::string_view& key, std::string& storage) {
+  if (!take_string(key)) return false;
+  if (key.find('\\') != std::string_view::npos) {
+    if (!unescape(key, storage)) return false;
+    key = storage;
+  }
+  return take(':');
+}
+
+bool JsonCursor::take_null() {
+  if (peek() != 'n' || end_ - at_ < 4 || std::string_view(at_, 4) != "null") return false;
+  at_ += 4;
+  return true;
+}
+
+bool JsonCursor::skip_value() {
+  switch (peek()) {
+    case '"': {
+      std::string_view raw;
+      return take_string(raw);
+    }
+    case '{':
+    case '[': return skip_container();
+    default: return skip_scalar();
+  }
+}
+
+// Finds the bracket that closes the one at at_, 64 bytes at a time: a block that cannot hold it is only counted.
+bool JsonCursor::skip_container() {
+  std::uint64_t carry = 0;
+  std::uint64_t in_string = 0;  // all ones while a string goes on from the block before
+  std::int64_t depth = 0;
+  for (const char* p = at_; p < end_; p += ByteBlock::kSize) {
+    const ByteBlock block(p);
+    const std::uint64_t within = end_ - p >= ByteBlock::kSize ? ~std::uint64_t{0} : (std::uint64_t{1} << (end_ - p)) - 1;
+    const std::uint64_t escaped = escaped_bytes(block.equal('\\') & within, carry);
+    const std::uint64_t quotes = block.equal('"') & ~escaped & within;
+    const std::uint64_t strings = parity_up_to(quotes) ^ in_string;
+    in_string = static_cast<std::uint64_t>(static_cast<std::int64_t>(strings) >> 63);
+    const std::uint64_t opens = block.equal_folded('{') & ~strings & within;
+    std::uint64_t closes = block.equal_folded('}') & ~strings & within;
+    if (const int count = std::popcount(closes); depth > count) {
+      depth += std::popcount(opens) - count;
+      continue;
+    }
+    // The depth after each closing bracket, in order.
+    for (std::int64_t closed = 1; closes != 0; ++closed, closes &= closes - 1) {
+      const int bit = std::countr_zero(closes);
+      const std::int64_t opened = std::popcount(opens & ((std::uint64_t{1} << bit) - 1));
+      if (depth + opened - closed > 0) continue;
+      at_ = p + bit + 1;
+      return depth + opened - closed == 0;
+    }
+    depth += std::popcount(opens) - std::popcount(block.equal_folded('}') & ~strings & within);
+  }
+  return false;
+}
+
+// A number, true, false or null.
+bool JsonCursor::skip_scalar() {
+  const char* begin = at_;
+  while (at_ < end_ && !is_space(*at_) && *at_ != ',' && *at_ != '}' && *at_ != ']') ++at_;
+  const std::string_view word(begin, static_cast<std::size_t>(at_ - begin));
+  if (word == "null" || word == "true" || word == "false") return true;
+  const char* p = begin;
+  if (p < at_ && *p == '-') ++p;
+  if (p == at_ || !is_digit(*p)) return false;
+  if (*p++ != '0') {
+    while (p < at_ && is_digit(*p)) ++p;
+  }
+  if (p < at_ && *p == '.') {
+    if (++p == at_ || !is_digit(*p)) return false;
+    while (p < at_ && is_digit(*p)) ++p;
+  }
+  if (p < at_ && (*p == 'e' || *p == 'E')) {
+    if (++p < at_ && (*p == '+' || *p == '-')) ++p;
+    if (p == at_ || !is_digit(*p)) return false;
+    while (p < at_ && is_digit(*p)) ++p;
+  }
+  return p == at_;
+}
+
+bool unescape(std::string_view raw, std::string& text) {
+  text.clear();
+  while (!raw.empty()) {
+    const std::size_t plain = raw.find('\\');
+    text += raw.substr(0, plain);
+    if (plain == std::string_view::npos) return true;
+    if (plain + 1 >= raw.size()) return false;
+    const char escape = raw[plain + 1];
+    raw.remove_prefix(plain + 2);
+    switch (escape) {
+      case '"':
+      case '\\':
+      case '/': text += escape; break;
+      case 'b': text += '\b'; break;
+      case 'f': text += '\f'; break;
+      case 'n': text += '\n'; break;
+      case 'r': text += '\r'; break;
+      case 't': text += '\t'; break;
+      case 'u': {
+        const int high = code_unit(raw);
+        if (high < 0) return false;
+        raw.remove_prefix(4);
+        std::uint32_t code = static_cast<std::uint32_t>(high);
+        const int low = high >= 0xD800 && high < 0xDC00 && raw.starts_with("\\u") ? code_unit(raw.substr(2)) : -1;
+        if (low >= 0xDC00 && low < 0xE000) {
+          code = 0x10000 + ((code - 0xD800) << 10) + (static_cast<std::uint32_t>(low) - 0xDC00);
+          raw.remove_prefix(6);
+        } else if (high >= 0xD800 && high < 0xE000) {
+          code = 0xFFFD;
+        }
+        append_utf8(code, text);
+        break;
+      }
+      default: return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace tinker::codec
