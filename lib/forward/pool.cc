@@ -39,6 +39,7 @@ std::unique_ptr<PooledLink> Pool::take(std::size_t upstream, const http::SocketA
 }
 
 std::unique_ptr<PooledLink> Pool::take_fresh(std::size_t upstream, const http::SocketAddress& address) {
+  resting(upstream, address);
   const std::size_t most = limits_().max_connections;
   close_until(most == 0 ? 0 : most - 1);
   return std::unique_ptr<PooledLink>(new PooledLink(*this, upstream, address));

@@ -79,7 +79,7 @@ class Upstreams {
  public:
   using Read = std::function<void(base::Result<std::optional<std::string>>)>;
   // Reads the published URL: a database call behind a function, so that this room does not see the store. Called on the thread
-  // `upstreams`; `then` runs once, on any thread.
+  // `upstreams`, at once and until stop(); `then` runs once, on any thread.
   using Source = std::function<void(Read then)>;
   using Done = std::function<void(base::Result<void>)>;
 

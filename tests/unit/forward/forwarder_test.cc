@@ -8,6 +8,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
@@ -70,7 +71,7 @@ class ForwarderTest : public testing::Test {
   void await_requests(std::size_t count) {
     ASSERT_TRUE(run_until(loop_, [&] { return network_.waiting() == count; }));
   }
-  // Jobs that were waiting for the next one's answer when a request of theirs was last seen.
+  // The body of the request that is answered next.
   std::string first_body() { return std::string(network_.first().body.view()); }
   std::string failure(std::int64_t number) {
     const auto found = outcomes_.find(number);
@@ -80,7 +81,7 @@ class ForwarderTest : public testing::Test {
   bool delivered(std::int64_t number) { return outcomes_.contains(number) && outcomes_.at(number).has_value(); }
 
   loop::EventLoop loop_{"test"};
-  base::SystemClock clock_;
+  base::FakeClock clock_;
   FakeNetwork network_;
   ForwardLimits limits_{.max_connections = 4, .retry_pause = base::Seconds{0.002}};
   std::atomic<int> reads_{0};
@@ -286,6 +287,17 @@ TEST_F(ForwarderTest, U5_AFreshConnectionThatIsClosedIsFinal) {
   EXPECT_THAT(failure(2), StartsWith("Server disconnected"));
 }
 
+TEST_F(ForwarderTest, U5_AReusedConnectionThatBreaksWhileItGeneratesIsFinal) {
+  push(1);
+  network_.answer(200, kSample);
+  push(2);
+  clock_.advance(std::chrono::minutes{5});
+  network_.break_off(Breakage::closed_early);
+
+  EXPECT_THAT(failure(2), StartsWith("Server disconnected"));
+  EXPECT_EQ(forwarder_->counts().requests, 2u);
+}
+
 TEST_F(ForwarderTest, U6_AnAbortedSampleIsForwardedAgain) {
   push(1);
   network_.answer(200, kAborted);
@@ -408,7 +420,9 @@ TEST_F(ForwarderTest, AJobMayBeWithdrawnWhileItPauses) {
   forwarder_->withdraw({1});
   push(2);
   const int reads = reads_;
-  ASSERT_TRUE(run_until(loop_, [&, until = clock_.now() + std::chrono::milliseconds{20}] { return clock_.now() > until; }));
+  ASSERT_TRUE(run_until(loop_, [until = std::chrono::steady_clock::now() + std::chrono::milliseconds{20}] {
+    return std::chrono::steady_clock::now() > until;
+  }));
 
   EXPECT_EQ(reads_, reads);
   EXPECT_EQ(network_.waiting(), 1u);
