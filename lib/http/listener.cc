@@ -161,7 +161,7 @@ Listener::~Listener() { remove_socket_file(); }
 void Listener::stop() {
   if (!fd_.valid()) return;
   resume_.cancel();
-  while (!inherited_ && accept_some(kAcceptsPerTurn)) {
+  for (int turn = 0; !inherited_ && turn < kBacklog / kAcceptsPerTurn && accept_some(kAcceptsPerTurn); ++turn) {
   }
   resume_.cancel();
   event_.reset();

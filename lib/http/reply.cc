@@ -26,7 +26,11 @@ void Reply::send(Response response, std::function<void(Delivery)> observer) {
 }
 
 void Reply::on_gone(std::function<void()> left) {
-  if (open()) state_->left = std::move(left);
+  if (open()) {
+    state_->left = std::move(left);
+  } else if (state_ != nullptr && !state_->answered && left) {
+    state_->loop->post(std::move(left));
+  }
 }
 
 void Reply::set_request_id(std::string id) {

@@ -28,7 +28,8 @@ class Reply {
   // With a dead connection: only `gone`, later.
   void send(Response response, std::function<void(Delivery)> observer = {});
 
-  // `left` runs once if the connection dies before send(). Replaces an earlier one; send() drops it.
+  // `left` runs once if the connection dies before send(); soon, if it is dead already. Replaces an earlier one; send() drops
+  // it.
   void on_gone(std::function<void()> left);
 
   // What the access log shows for this exchange, e.g. the sample's id.

@@ -27,6 +27,10 @@ constexpr std::size_t kBodyBytesPerTurn = 256 * 1024;
 constexpr std::uint64_t kProgressBytes = 1024;
 // How much of what a refused client still sends is dropped before the connection is cut.
 constexpr std::size_t kLingerBytes = std::size_t{16} << 20;
+// Written before other events get their turn; libevent's own 16 KB would make 160 turns of a result of 2.5 MB.
+constexpr std::size_t kBytesPerWrite = 256 * 1024;
+// Of a client's x-request-id, for the access log.
+constexpr std::size_t kRequestIdBytes = 128;
 
 std::string within_limit(const char* what, std::size_t limit_bytes) {
   return std::string(what) + ": the limit is " + std::to_string(limit_bytes) + " bytes";
@@ -210,7 +214,6 @@ bool ServerConnection::accept_head(std::string_view head) {
   auto parsed = parse_request_head(head, owner_.limits().field_count);
   if (!parsed) return refuse(parsed.error()), false;
   Transfer& transfer = *transfer_;
-  transfer.parsed = true;
   transfer.minor = parsed->minor;
   transfer.method = parsed->method;
   transfer.path = parsed->path;
@@ -315,7 +318,7 @@ void ServerConnection::handle() {
   state->loop = &owner_.loop();
   state->connection = this;
   transfer_->reply = state.get();
-  if (const auto id = transfer_->request.fields.find("x-request-id")) state->request_id = *id;
+  if (const auto id = transfer_->request.fields.find("x-request-id")) state->request_id = id->substr(0, kRequestIdBytes);
   owner_.hooks().handle(std::move(transfer_->request), Reply(std::move(state)));
   if (transfer_ && phase_ == Phase::handling) transfer_->request = {};
 }
@@ -325,6 +328,7 @@ void ServerConnection::handle() {
 void ServerConnection::answer(Response response, std::function<void(Delivery)> observer) {
   transfer_->observer = std::move(observer);
   transfer_->reply->connection = nullptr;
+  transfer_->reply->answered = true;
   transfer_->request_id = std::move(transfer_->reply->request_id);
   transfer_->reply = nullptr;
   write(response);
@@ -381,6 +385,7 @@ void ServerConnection::queue_rest(std::string_view head, const base::SharedBytes
       return close();
     }
   }
+  bufferevent_set_max_single_write(events_.get(), kBytesPerWrite);
   transfer_->unsent = unsent_bytes();
   owner_.wait(*this, Connections::Wait::write);
 }

@@ -25,6 +25,7 @@ class Connections;
 struct Reply::State {
   loop::EventLoop* loop = nullptr;
   ServerConnection* connection = nullptr;  // nullptr once dead or answered
+  bool answered = false;
   std::function<void()> left;
   std::string request_id;
 
@@ -115,7 +116,6 @@ struct ServerConnection::Transfer {
   Framing framing;
   ChunkedDecoder decoder;
   int minor = 1;
-  bool parsed = false;
   bool head_request = false;
   std::size_t body_limit = 0;
   std::uint64_t bytes_in = 0;

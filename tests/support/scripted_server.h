@@ -29,6 +29,7 @@ struct Step {
     read_request,   // waits for a whole request (head, and a body by Content-Length) and records it
     send,           // sends `bytes` as they are
     send_bytewise,  // the same, a byte a packet
+    await_bytes,    // waits until the client has sent something
     wait,           // until the test calls release()
     close,          // a FIN, after what was sent
     reset,          // an RST
@@ -40,6 +41,7 @@ using Script = std::vector<Step>;
 inline Step read_request() { return {Step::Do::read_request}; }
 inline Step send(std::string bytes) { return {Step::Do::send, std::move(bytes)}; }
 inline Step send_bytewise(std::string bytes) { return {Step::Do::send_bytewise, std::move(bytes)}; }
+inline Step await_bytes() { return {Step::Do::await_bytes}; }
 inline Step wait_for_release() { return {Step::Do::wait}; }
 inline Step close_connection() { return {Step::Do::close}; }
 inline Step reset_connection() { return {Step::Do::reset}; }
@@ -109,6 +111,10 @@ class ScriptedServer {
         case Step::Do::send_bytewise:
           for (const char& c : step.bytes)
             if (!send_all(fd.get(), {&c, 1})) return;
+          break;
+        case Step::Do::await_bytes:
+          while (!stopping_ && !readable(fd.get())) {
+          }
           break;
         case Step::Do::wait: {
           const std::size_t wanted = ++waits;

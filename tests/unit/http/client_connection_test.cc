@@ -15,6 +15,7 @@
 namespace tinker::http {
 namespace {
 
+using test::await_bytes;
 using test::close_connection;
 using test::ok;
 using test::read_request;
@@ -293,7 +294,7 @@ TEST(ClientConnection, SaysThatNoByteCame) {
 }
 
 TEST(ClientConnection, SaysThatTheRequestCouldNotBeWritten) {
-  ScriptedServer server({{reset_connection()}});
+  ScriptedServer server({{await_bytes(), reset_connection()}});
   Exchanges client(server.port());
   const std::string large(std::size_t{64} << 20, 'q');
 

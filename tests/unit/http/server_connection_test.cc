@@ -203,6 +203,20 @@ INSTANTIATE_TEST_SUITE_P(Each, ClientThatLeaves,
                                          [](RawClient& client) { client.half_close(); },
                                          [](RawClient& client) { client.reset_connection(); }));
 
+TEST(ServerConnection, TellsAtOnceThatTheClientHasLeftBefore) {
+  HttpTestServer server;
+  auto client = server.client();
+  test::Watched<int> left;
+  client.send(get("/hold"));
+  ASSERT_TRUE(server.wait_for_held(1));
+  client.close();
+  ASSERT_TRUE(server.wait_for_connections(0));
+
+  server.call([&] { server.held()[0].on_gone([&] { left.change([](int& times) { ++times; }); }); });
+
+  EXPECT_TRUE(left.wait_for([](int times) { return times == 1; }));
+}
+
 TEST(ServerConnection, TellsGoneWhenTheClientLeavesBeforeTheLastByte) {
   HttpTestServer server;
   auto client = RawClient::tcp(server.port(), 4096);
@@ -241,6 +255,25 @@ TEST(ServerConnection, C12_ClosesAReaderThatStopped) {
   auto other = server.client();
   other.send(get("/other"));
   EXPECT_THAT(other.answer(), EndsWith("GET /other "));
+}
+
+TEST(ServerConnection, C12_BearsWithAReaderThatIsSlow) {
+  HttpTestServer server({.limits = {.write = base::Seconds{1}}});
+  auto slow = RawClient::tcp(server.port(), 4096);
+  slow.send(get("/hold"));
+  ASSERT_TRUE(server.wait_for_held(1));
+  server.answer_held(0, text(std::string(std::size_t{32} << 20, 'r')));
+
+  // Two write time-outs long, far less is read than the kernel holds: the server's own buffer does not move.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2500);
+  pollfd never{.fd = -1, .events = 0, .revents = 0};
+  for (std::size_t wanted = 1; std::chrono::steady_clock::now() < end; wanted += 1000) {
+    ASSERT_GE(slow.read(wanted).size(), wanted);
+    poll(&never, 1, 10);
+  }
+
+  EXPECT_EQ(server.connections(), 1u);
+  EXPECT_TRUE(has_deliveries(server, {}));
 }
 
 TEST(ServerConnection, C12_SendsOneResultToManyReadersWithoutACopy) {
