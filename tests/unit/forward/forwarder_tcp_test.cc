@@ -52,9 +52,9 @@ class ForwarderTcpTest : public testing::Test {
     published_ = url;
   }
 
-  void push(std::int64_t number, std::string body = "{}") {
+  void push(std::int64_t number, std::string body = "{}", std::uint32_t num_samples = 1) {
     bodies_[number] = std::move(body);
-    forwarder_->push({.id = {number}, .queue = "session"});
+    forwarder_->push({.id = {number}, .queue = "session", .wants = {.num_samples = num_samples}});
   }
   // Runs one job to its end: "delivered", or why not.
   std::string forward(std::int64_t number) {
@@ -87,19 +87,24 @@ class ForwarderTcpTest : public testing::Test {
   std::unique_ptr<Forwarder> forwarder_;
 };
 
-// All sampled tokens of a captured answer; nullopt when it is no finished sample.
-std::optional<std::size_t> tokens_of(const std::string& bytes) {
+// What a captured answer holds; nullopt when it is no finished sample.
+struct Sampled {
+  std::uint32_t sequences = 0;
+  std::size_t tokens = 0;
+};
+std::optional<Sampled> sampled(const std::string& bytes) {
   rapidjson::Document json;
   json.Parse(bytes.substr(bytes.find("\r\n\r\n") + 4).c_str());
   if (json.HasParseError() || !json.IsObject() || !json.HasMember("choices")) return std::nullopt;
-  std::size_t tokens = 0;
+  Sampled all;
   for (const auto& choice : json["choices"].GetArray()) {
     if (!choice["token_ids"].IsArray() || choice["finish_reason"] == "abort") return std::nullopt;
     const auto& logprobs = choice["logprobs"];
     if (logprobs.IsObject() && logprobs["token_logprobs"].Size() != choice["token_ids"].Size()) return std::nullopt;  // an echo
-    tokens += choice["token_ids"].Size();
+    ++all.sequences;
+    all.tokens += choice["token_ids"].Size();
   }
-  return tokens;
+  return all;
 }
 
 std::vector<std::string> all_captures() {
@@ -119,7 +124,9 @@ TEST_F(ForwarderTcpTest, EveryCaptureBecomesASampleOrAnExplicitFailure) {
   ScriptedUpstream vllm([](const Request& request) { return Reply{capture(request.body)}; });
   start(vllm.url());
 
-  for (std::size_t i = 0; i < names.size(); ++i) push(static_cast<std::int64_t>(i), names[i]);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    push(static_cast<std::int64_t>(i), names[i], sampled(capture(names[i])).value_or(Sampled{1}).sequences);
+  }
   ASSERT_TRUE(run_until(loop_, [&] { return outcomes_.size() == names.size(); }));
 
   int delivered = 0;
@@ -128,10 +135,10 @@ TEST_F(ForwarderTcpTest, EveryCaptureBecomesASampleOrAnExplicitFailure) {
     const Outcome& outcome = outcomes_.at(static_cast<std::int64_t>(i));
     const std::string bytes = capture(names[i]);
     const std::string status = bytes.substr(9, 3);
-    const auto tokens = tokens_of(bytes);
-    if (status == "200" && tokens) {
+    const auto expected = sampled(bytes);
+    if (status == "200" && expected) {
       ASSERT_TRUE(outcome) << outcome.error().text;
-      EXPECT_EQ(outcome->tokens, *tokens);
+      EXPECT_EQ(outcome->tokens, expected->tokens);
       ++delivered;
     } else {
       ASSERT_FALSE(outcome);
