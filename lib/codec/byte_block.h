@@ -36,7 +36,8 @@ class ByteBlock {
   template <class Compare>
   std::uint64_t mask(Compare compare) const {
     std::uint64_t bits = 0;
-    for (int i = 0; i < 4; ++i) bits |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm_movemask_epi8(compare(parts_[i])))) << (16 * i);
+    for (int i = 0; i < 4; ++i)
+      bits |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm_movemask_epi8(compare(parts_[i])))) << (16 * i);
     return bits;
   }
   __m128i parts_[4];

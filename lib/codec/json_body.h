@@ -10,31 +10,28 @@
 #include <rapidjson/document.h>
 
 #include "base/error.h"
+#include "codec/field_reader.h"
 
 namespace tinker::codec {
 
-// A JSON request body read field by field with the peer's lax scalar rules, gathering every fault on the way
-// (server-contract.md §1.1).
+// A small JSON request body, read field by field; all faults are gathered on the way (see FieldReader).
 //
 //   JsonBody body(text);
 //   auto id = body.text("session_id");              // required
-//   auto tags = body.optional_integer("seq_id");    // null or absent: nullopt
-//   if (auto faults = body.faults()) return *faults;
+//   auto seq = body.optional_integer("seq_id");     // null or absent: nullopt
+//   if (const auto error = body.error()) return call.reply.send(error_response(*error));
 //
-// A required getter that met a fault returns an empty value. One thread; `text` must outlive it only during construction.
+// One thread; `text` is not needed after construction.
 class JsonBody {
  public:
   explicit JsonBody(std::string_view text);
 
-  std::string text(std::string_view key);
-  std::optional<std::string> optional_text(std::string_view key);
-  std::int64_t integer(std::string_view key);
-  std::optional<std::int64_t> optional_integer(std::string_view key);
-  std::optional<bool> optional_boolean(std::string_view key);
-  // `key`, when present and not null, must be exactly `value` (the `type` fields).
-  void literal(std::string_view key, std::string_view value);
-  // A list of strings / any object, as compact JSON text in the form the peer stores (server-contract.md §2.3: ", " and ": ",
-  // ASCII-escaped).
+  std::string text(std::string_view key) { return fields_.text(key); }
+  std::optional<std::string> optional_text(std::string_view key) { return fields_.optional_text(key); }
+  std::int64_t integer(std::string_view key) { return fields_.integer(key); }
+  std::optional<bool> optional_boolean(std::string_view key) { return fields_.optional_boolean(key); }
+  void literal(std::string_view key, std::string_view value) { fields_.literal(key, value); }
+  // A list of strings, and an object, as JSON text; "[]" when the list is absent.
   std::string text_list_json(std::string_view key);
   std::optional<std::string> optional_object_json(std::string_view key);
 
@@ -44,6 +41,8 @@ class JsonBody {
  private:
   rapidjson::Document document_;
   std::vector<base::Fault> faults_;
+  std::optional<base::Error> no_json_;
+  FieldReader fields_;
 };
 
 }  // namespace tinker::codec

@@ -9,8 +9,8 @@
 namespace tinker::codec {
 namespace {
 
-// The bytes of a block that a backslash before them takes away. `carry`, 0 or 1, is whether the first one is, and becomes whether the
-// next block's first is. Costs a step an escape, of which texts have few.
+// The bytes of a block that a backslash before them takes away. `carry`, 0 or 1, is whether the first one is, and becomes
+// whether the next block's first is. Costs a step an escape, of which texts have few.
 std::uint64_t escaped_bytes(std::uint64_t backslashes, std::uint64_t& carry) {
   std::uint64_t escaped = carry;
   std::uint64_t escapes = backslashes & ~carry;
@@ -66,10 +66,11 @@ void append_utf8(std::uint32_t code, std::string& text) {
   } else if (code < 0x800) {
     text += {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
   } else if (code < 0x10000) {
-    text += {static_cast<char>(0xE0 | code >> 12), static_cast<char>(0x80 | (code >> 6 & 0x3F)), static_cast<char>(0x80 | (code & 0x3F))};
-  } else {
-    text += {static_cast<char>(0xF0 | code >> 18), static_cast<char>(0x80 | (code >> 12 & 0x3F)), static_cast<char>(0x80 | (code >> 6 & 0x3F)),
+    text += {static_cast<char>(0xE0 | code >> 12), static_cast<char>(0x80 | (code >> 6 & 0x3F)),
              static_cast<char>(0x80 | (code & 0x3F))};
+  } else {
+    text += {static_cast<char>(0xF0 | code >> 18), static_cast<char>(0x80 | (code >> 12 & 0x3F)),
+             static_cast<char>(0x80 | (code >> 6 & 0x3F)), static_cast<char>(0x80 | (code & 0x3F))};
   }
 }
 
@@ -115,8 +116,10 @@ bool JsonCursor::skip_value() {
       return take_string(raw);
     }
     case '{':
-    case '[': return skip_container();
-    default: return skip_scalar();
+    case '[':
+      return skip_container();
+    default:
+      return skip_scalar();
   }
 }
 
@@ -187,12 +190,24 @@ bool unescape(std::string_view raw, std::string& text) {
     switch (escape) {
       case '"':
       case '\\':
-      case '/': text += escape; break;
-      case 'b': text += '\b'; break;
-      case 'f': text += '\f'; break;
-      case 'n': text += '\n'; break;
-      case 'r': text += '\r'; break;
-      case 't': text += '\t'; break;
+      case '/':
+        text += escape;
+        break;
+      case 'b':
+        text += '\b';
+        break;
+      case 'f':
+        text += '\f';
+        break;
+      case 'n':
+        text += '\n';
+        break;
+      case 'r':
+        text += '\r';
+        break;
+      case 't':
+        text += '\t';
+        break;
       case 'u': {
         const int high = code_unit(raw);
         if (high < 0) return false;
@@ -208,7 +223,8 @@ bool unescape(std::string_view raw, std::string& text) {
         append_utf8(code, text);
         break;
       }
-      default: return false;
+      default:
+        return false;
     }
   }
   return true;

@@ -11,8 +11,8 @@ namespace tinker::codec {
 // What is read is checked as RFC 8259 says. Of a value that is skipped, the strings, the balance of brackets and the end are
 // checked, so that no text inside a string is taken for structure (cases.md U8) and a text that was cut short is noticed.
 //
-// `end` has base::Buffer::kPadding readable bytes behind it. One thread. Functions that return bool give false at a text that is
-// no JSON; at() is then near the place.
+// `end` has base::Buffer::kPadding readable bytes behind it. One thread. Functions that return bool give false at a text that
+// is no JSON; at() is then near the place.
 class JsonCursor {
  public:
   JsonCursor(const char* begin, const char* end) : begin_(begin), at_(begin), end_(end) {}
@@ -41,7 +41,8 @@ class JsonCursor {
   bool take_null();
   bool skip_value();
 
-  // Calls `each(key)` at the value of every member of the object that is next; `each` takes the value and returns whether it was good.
+  // Calls `each(key)` at the value of every member of the object that is next; `each` takes the value and returns whether it
+  // was good.
   template <class Each>
   bool each_member(Each each) {
     if (!take('{')) return false;

@@ -13,7 +13,8 @@
 namespace tinker::codec {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the wire form is little-endian, and so is every machine that we build for");
+static_assert(std::endian::native == std::endian::little,
+              "the wire form is little-endian, and so is every machine that we build for");
 
 constexpr std::uint64_t kZeros = 0x3030303030303030ull;
 
@@ -35,7 +36,8 @@ std::uint32_t digits_value(std::uint64_t bytes, int count) {
   std::uint64_t values = (bytes ^ kZeros) << (64 - 8 * count);
   values = values * 10 + (values >> 8);
   constexpr std::uint64_t kPairs = 0x000000FF000000FFull;
-  return static_cast<std::uint32_t>(((values & kPairs) * (100 + (1000000ull << 32)) + ((values >> 16) & kPairs) * (1 + (10000ull << 32))) >> 32);
+  return static_cast<std::uint32_t>(
+      ((values & kPairs) * (100 + (1000000ull << 32)) + ((values >> 16) & kPairs) * (1 + (10000ull << 32))) >> 32);
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -46,7 +48,8 @@ const char* skip_space(const char* p, const char* end) {
   return p;
 }
 
-// Walks over the elements; `scan` takes one at p and returns the position behind it, or nullptr. Bytes behind `end` may be read, never taken.
+// Walks over the elements; `scan` takes one at p and returns the position behind it, or nullptr. Bytes behind `end` may be
+// read, never taken.
 template <class Scan>
 base::Result<const char*> each_number(std::string_view json, std::string_view wanted, Scan scan) {
   const char* begin = json.data();
@@ -64,18 +67,21 @@ base::Result<const char*> each_number(std::string_view json, std::string_view wa
     }
     p = skip_space(next + 1, end);
   }
-  return base::fail(base::Code::unavailable, "no " + std::string(wanted) + " at byte " + std::to_string(p - begin) + " of the array");
+  return base::fail(base::Code::unavailable,
+                    "no " + std::string(wanted) + " at byte " + std::to_string(p - begin) + " of the array");
 }
 
 // Powers of ten, each the double nearest to it.
 constexpr int kMostPower = 60;
-constexpr double kPowers[kMostPower + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                            1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28, 1e29, 1e30, 1e31,
-                                            1e32, 1e33, 1e34, 1e35, 1e36, 1e37, 1e38, 1e39, 1e40, 1e41, 1e42, 1e43, 1e44, 1e45, 1e46, 1e47,
-                                            1e48, 1e49, 1e50, 1e51, 1e52, 1e53, 1e54, 1e55, 1e56, 1e57, 1e58, 1e59, 1e60};
+constexpr double kPowers[kMostPower + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11, 1e12,
+                                            1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25,
+                                            1e26, 1e27, 1e28, 1e29, 1e30, 1e31, 1e32, 1e33, 1e34, 1e35, 1e36, 1e37, 1e38,
+                                            1e39, 1e40, 1e41, 1e42, 1e43, 1e44, 1e45, 1e46, 1e47, 1e48, 1e49, 1e50, 1e51,
+                                            1e52, 1e53, 1e54, 1e55, 1e56, 1e57, 1e58, 1e59, 1e60};
 
-// The float nearest to mantissa · 10^exponent, when a double computed with three roundings decides it: its distance from the middle between two floats is
-// larger than what the roundings can have moved it (each at most half a unit in the last of 53 places). False when it does not decide.
+// The float nearest to mantissa · 10^exponent, when a double computed with three roundings decides it: its distance from the
+// middle between two floats is larger than what the roundings can have moved it (each at most half a unit in the last of 53
+// places). False when it does not decide.
 bool near_float(std::uint64_t mantissa, int exponent, float& value) {
   if (exponent < -kMostPower || exponent > kMostPower) return false;
   const double power = kPowers[exponent < 0 ? -exponent : exponent];
@@ -83,7 +89,8 @@ bool near_float(std::uint64_t mantissa, int exponent, float& value) {
   const double number = exponent < 0 ? whole / power : whole * power;
   // Normal floats only: below them the place that is rounded at moves.
   if (number != 0 && (number < 1.2e-38 || number > 3.4e38)) return false;
-  const auto below = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(number) & 0x1FFFFFFF);  // the 29 places a float lacks
+  const auto below =
+      static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(number) & 0x1FFFFFFF);  // the 29 places a float lacks
   const std::int64_t from_middle = below - 0x10000000;
   if (from_middle >= -4 && from_middle <= 4) return false;
   value = static_cast<float>(number);
@@ -111,7 +118,8 @@ const char* take_digits(const char* p, Digits& digits) {
   }
 }
 
-// One JSON number; nullptr when it is none (RFC 8259 §6).
+}  // namespace
+
 const char* scan_float(const char* p, const char* end, float& value) {
   const char* begin = p;
   const bool negative = *p == '-';
@@ -143,8 +151,6 @@ const char* scan_float(const char* p, const char* end, float& value) {
   const auto [behind, error] = fast_float::from_chars(begin, p, value);
   return behind == p && (error == std::errc{} || error == std::errc::result_out_of_range) ? p : nullptr;
 }
-
-}  // namespace
 
 base::Result<const char*> scan_int32_array(std::string_view json, base::Buffer& out) {
   return each_number(json, "int32", [&](const char* p) -> const char* {
