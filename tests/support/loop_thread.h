@@ -46,11 +46,9 @@ class Watched {
  public:
   template <class Change>
   void change(Change change) {
-    {
-      const std::lock_guard lock(mutex_);
-      change(value_);
-    }
-    changed_.notify_all();
+    const std::lock_guard lock(mutex_);
+    change(value_);
+    changed_.notify_all();  // under the lock: the waiter may destroy this as soon as it is gone
   }
 
   T get() const {

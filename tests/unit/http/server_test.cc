@@ -235,24 +235,26 @@ TEST(Server, C11_PausesAcceptingWithoutDescriptors) {
   ASSERT_TRUE(server.wait_for_connections(2));
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
-  const loop::FileDescriptor next(dup(0));
-  loop::FileDescriptor late(socket(AF_INET, SOCK_STREAM, 0));
+  const loop::FileDescriptor late(socket(AF_INET, SOCK_STREAM, 0));
   auto address = *SocketAddress::numeric("127.0.0.1", server.port());
   const rlimit tight{.rlim_cur = static_cast<rlim_t>(late.get()), .rlim_max = limit.rlim_max};
 
+  // Asked once before: the sanitizers need descriptors for their first look at a type.
+  const auto pauses_now = [&] { return server.call([&] { return server.server().accept_pauses(); }); };
+  ASSERT_EQ(pauses_now(), 0u);
+
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
-  ASSERT_EQ(connect(late.get(), address.get(), address.size), 0);
+  const int connected = connect(late.get(), address.get(), address.size);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  std::uint64_t pauses = 0;
-  while (pauses < 2 && std::chrono::steady_clock::now() < deadline)
-    pauses = server.call([&] { return server.server().accept_pauses(); });
+  while (pauses_now() < 2 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
   before.send(kGet);
   const std::string unharmed = before.answer();
-  const std::uint64_t pauses_after = server.call([&] { return server.server().accept_pauses(); });
+  const std::uint64_t pauses = pauses_now();
   setrlimit(RLIMIT_NOFILE, &limit);
 
+  EXPECT_EQ(connected, 0);
   EXPECT_GE(pauses, 2u);
-  EXPECT_LT(pauses_after, 100u) << "it spins";
+  EXPECT_LT(pauses, 100u) << "it spins";
   EXPECT_THAT(unharmed, EndsWith("GET /x "));
   EXPECT_TRUE(server.wait_for_connections(3)) << "accepted once there was room";
 }
