@@ -394,6 +394,9 @@ ClientConnection::Impl::Next ClientConnection::Impl::on_end(int error) {
   if (stage_ == Stage::until_close && error == 0) return complete(/*reusable=*/false);
   const std::string how =
       error == 0 ? " closed the connection" : std::string(" broke the connection (") + std::strerror(error) + ")";
+  // TCP keep-alive or the user time-out gave up: the host is gone, which is no close.
+  if (error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH)
+    return fail(Breakage::read_timed_out, address_.text() + " is not there any more (" + std::strerror(error) + ")");
   if (head_bytes_ > 0) {
     std::string where = " in the head of its answer";
     if (stage_ != Stage::head) where = " after " + std::to_string(answer_.body.size()) + " bytes of the body of its answer";
@@ -420,7 +423,8 @@ ClientConnection::Impl::Next ClientConnection::Impl::complete(bool reusable) {
 
 ClientConnection::Impl::Next ClientConnection::Impl::fail(Breakage kind, std::string text) {
   close();
-  return finish(tl::unexpected(Broken{kind, reused_, std::move(text)}));
+  const bool raced = reused_ && std::chrono::steady_clock::now() - progress_ < limits_.idle_race;
+  return finish(tl::unexpected(Broken{kind, raced, std::move(text)}));
 }
 
 ClientConnection::Impl::Next ClientConnection::Impl::finish(tl::expected<Answer, Broken> result) {

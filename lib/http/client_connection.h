@@ -34,14 +34,16 @@ enum class Breakage {
 };
 struct Broken {
   Breakage kind;
-  bool reused;  // the connection had served an earlier exchange: a close before any byte may be the upstream's idle time-out
-                // (cases.md U5)
+  bool reused;  // the connection had served an earlier exchange and broke within ClientLimits::idle_race: a close before any
+                // byte may be the upstream's idle time-out (cases.md U5). Later, the upstream had the request and may be
+                // generating.
   std::string text;  // e.g. "connection to 127.0.0.1:8000 refused"
 };
 
 struct ClientLimits {
   base::Seconds connect{60};
-  base::Seconds read{2048};  // between bytes
+  base::Seconds read{2048};    // between bytes
+  base::Seconds idle_race{5};  // see Broken::reused
   std::size_t head_bytes = 64 * 1024;
   std::size_t body_bytes = std::size_t{1} << 30;
 };

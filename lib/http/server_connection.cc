@@ -163,7 +163,7 @@ void ServerConnection::begin_request() {
 
 bool ServerConnection::read_head() {
   evbuffer* input = bufferevent_get_input(events_.get());
-  HeadScanner& scanner = transfer_->scanner;
+  HeadScanner& scanner = transfer_->reading->scanner;
   const std::size_t limit = owner_.limits().head_bytes;
 
   auto state = HeadScanner::State::more;
@@ -202,7 +202,7 @@ bool ServerConnection::read_head() {
   if (phase_ == Phase::closed) return false;
   evbuffer_drain(input, size);
   if (accepted) {
-    if (transfer_->framing.body == BodyKind::none)
+    if (transfer_->reading->framing.body == BodyKind::none)
       handle();
     else
       phase_ = Phase::body;
@@ -221,24 +221,24 @@ bool ServerConnection::accept_head(std::string_view head) {
 
   const auto framing = request_framing(*parsed);
   if (!framing) return refuse(framing.error()), false;
-  transfer.framing = *framing;
+  Transfer::Reading& reading = *transfer.reading;
+  reading.framing = *framing;
   keep_alive_ = framing->keep_alive;
-  transfer.request = {.method = std::move(parsed->method),
-                      .path = std::move(parsed->path),
-                      .query = std::move(parsed->query),
-                      .fields = std::move(parsed->fields),
-                      .peer = peer_,
-                      .credentials = credentials_};
+  reading.request = {.method = std::move(parsed->method),
+                     .path = std::move(parsed->path),
+                     .query = std::move(parsed->query),
+                     .fields = std::move(parsed->fields),
+                     .peer = peer_,
+                     .credentials = credentials_};
   if (framing->body == BodyKind::none) return true;
 
   const ServerHooks& hooks = owner_.hooks();
-  transfer.body_limit = hooks.body_limit ? hooks.body_limit(transfer.method, transfer.path) : kDefaultBodyLimitBytes;
-  if (framing->length > transfer.body_limit) {
-    refuse({413, within_limit("the body of the request is too large", transfer.body_limit)});
+  reading.body_limit = hooks.body_limit ? hooks.body_limit(transfer.method, transfer.path) : kDefaultBodyLimitBytes;
+  if (framing->length > reading.body_limit) {
+    refuse({413, within_limit("the body of the request is too large", reading.body_limit)});
     return false;
   }
-  const bool body_on_its_way =
-      evbuffer_get_length(bufferevent_get_input(events_.get())) > head.size() + transfer.scanner.lead();
+  const bool body_on_its_way = evbuffer_get_length(bufferevent_get_input(events_.get())) > head.size() + reading.scanner.lead();
   if (framing->expect_continue && !body_on_its_way) {
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     bufferevent_write(events_.get(), kContinue.data(), kContinue.size());
@@ -246,12 +246,14 @@ bool ServerConnection::accept_head(std::string_view head) {
   return true;
 }
 
-bool ServerConnection::read_body() { return transfer_->framing.body == BodyKind::chunked ? read_chunks() : read_length(); }
+bool ServerConnection::read_body() {
+  return transfer_->reading->framing.body == BodyKind::chunked ? read_chunks() : read_length();
+}
 
 bool ServerConnection::read_length() {
-  Transfer& transfer = *transfer_;
-  std::string& body = transfer.request.body;
-  const auto remaining = [&] { return static_cast<std::size_t>(transfer.framing.length) - body.size(); };
+  Transfer::Reading& reading = *transfer_->reading;
+  std::string& body = reading.request.body;
+  const auto remaining = [&] { return static_cast<std::size_t>(reading.framing.length) - body.size(); };
 
   // A length is a claim: room is made for what has come, not for what is announced.
   if (body.empty()) body.reserve(std::min(remaining(), Connections::kScratchBytes));
@@ -281,22 +283,22 @@ bool ServerConnection::read_length() {
 }
 
 bool ServerConnection::read_chunks() {
-  Transfer& transfer = *transfer_;
+  Transfer::Reading& reading = *transfer_->reading;
   evbuffer* input = bufferevent_get_input(events_.get());
-  while (!transfer.decoder.done()) {
+  while (!reading.decoder.done()) {
     evbuffer_iovec piece;
     if (evbuffer_peek(input, -1, nullptr, &piece, 1) < 1) return false;
-    const auto step = transfer.decoder.step({static_cast<const char*>(piece.iov_base), piece.iov_len});
-    transfer.request.body.append(step.payload);
+    const auto step = reading.decoder.step({static_cast<const char*>(piece.iov_base), piece.iov_len});
+    reading.request.body.append(step.payload);
     evbuffer_drain(input, step.used);
     body_has_grown(step.used);
-    if (transfer.decoder.broken()) {
-      refuse({400, "bad request: " + std::string(transfer.decoder.fault())});
+    if (reading.decoder.broken()) {
+      refuse({400, "bad request: " + std::string(reading.decoder.fault())});
       return true;
     }
-    const std::size_t size = transfer.request.body.size();
-    if (size > transfer.body_limit || transfer.decoder.remaining() > transfer.body_limit - size) {
-      refuse({413, within_limit("the body of the request is too large", transfer.body_limit)});
+    const std::size_t size = reading.request.body.size();
+    if (size > reading.body_limit || reading.decoder.remaining() > reading.body_limit - size) {
+      refuse({413, within_limit("the body of the request is too large", reading.body_limit)});
       return true;
     }
   }
@@ -306,21 +308,23 @@ bool ServerConnection::read_chunks() {
 
 void ServerConnection::body_has_grown(std::size_t bytes) {
   transfer_->bytes_in += bytes;
-  if (transfer_->bytes_in - transfer_->progress_mark < kProgressBytes) return;
-  transfer_->progress_mark = transfer_->bytes_in;
+  std::uint64_t& mark = transfer_->reading->progress_mark;
+  if (transfer_->bytes_in - mark < kProgressBytes) return;
+  mark = transfer_->bytes_in;
   owner_.wait(*this, Connections::Wait::request);
 }
 
 void ServerConnection::handle() {
   phase_ = Phase::handling;
   owner_.stop_waiting(*this);
+  Request request = std::move(transfer_->reading->request);
+  transfer_->reading.reset();
   auto state = std::make_shared<Reply::State>();
   state->loop = &owner_.loop();
   state->connection = this;
   transfer_->reply = state.get();
-  if (const auto id = transfer_->request.fields.find("x-request-id")) state->request_id = id->substr(0, kRequestIdBytes);
-  owner_.hooks().handle(std::move(transfer_->request), Reply(std::move(state)));
-  if (transfer_ && phase_ == Phase::handling) transfer_->request = {};
+  if (const auto id = request.fields.find("x-request-id")) state->request_id = id->substr(0, kRequestIdBytes);
+  owner_.hooks().handle(std::move(request), Reply(std::move(state)));
 }
 
 // --- answering

@@ -110,18 +110,23 @@ class ServerConnection : public base::DeadlineList<ServerConnection>::Hook {
 
 // The exchange in progress.
 struct ServerConnection::Transfer {
+  // What is needed until the request is whole: a poll that is held does without.
+  struct Reading {
+    HeadScanner scanner;
+    Request request;
+    Framing framing;
+    ChunkedDecoder decoder;
+    std::size_t body_limit = 0;
+    std::uint64_t progress_mark = 0;  // bytes_in when the deadline was last moved
+  };
+
   base::Monotonic began{};
-  HeadScanner scanner;
-  Request request;
-  Framing framing;
-  ChunkedDecoder decoder;
+  std::unique_ptr<Reading> reading = std::make_unique<Reading>();
   int minor = 1;
   bool head_request = false;
-  std::size_t body_limit = 0;
   std::uint64_t bytes_in = 0;
-  std::uint64_t progress_mark = 0;  // bytes_in when the deadline was last moved
-  std::string method, path;         // for the access log; the handler may take those of `request`
-  Reply::State* reply = nullptr;    // while the handler owes the answer
+  std::string method, path;       // for the access log; the handler takes the request
+  Reply::State* reply = nullptr;  // while the handler owes the answer
   std::string request_id;
   int status = 0;
   std::uint64_t bytes_out = 0;  // of the answer, when it is whole

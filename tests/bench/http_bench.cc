@@ -44,6 +44,7 @@ class Bench {
     thread_.call([this] {
       http::ServerHooks hooks;
       hooks.handle = [this](http::Request&&, http::Reply reply) {
+        if (holding_) return held_.push_back(std::move(reply));
         reply.send({.content_type = "application/x-protobuf", .body = answer_}, [](http::Delivery) {});
       };
       server_ = std::move(*http::Server::listen(thread_.loop(), http::ListenAddress::tcp("127.0.0.1", 0), std::move(hooks)));
@@ -52,11 +53,20 @@ class Bench {
     for (std::size_t i = 0; i < count; ++i) clients_.push_back(RawClient::tcp(port_));
   }
   ~Bench() {
-    thread_.call([this] { server_.reset(); });
+    thread_.call([this] {
+      server_.reset();
+      held_.clear();
+    });
   }
 
   std::uint16_t port() const { return port_; }
   double server_cpu_sec() { return thread_.call(thread_cpu_sec); }
+  // A request on each connection, none answered.
+  void hold_all() {
+    thread_.call([this] { holding_ = true; });
+    for (auto& client : clients_) client.send(kPoll);
+    while (thread_.call([this] { return held_.size(); }) < clients_.size()) std::this_thread::yield();
+  }
   // One request on each connection, all outstanding at once.
   void round() {
     for (auto& client : clients_) client.send(kPoll);
@@ -67,6 +77,8 @@ class Bench {
   LoopThread thread_;
   base::SharedBytes answer_;
   std::unique_ptr<http::Server> server_;
+  bool holding_ = false;
+  std::vector<http::Reply> held_;
   std::uint16_t port_ = 0;
   std::vector<RawClient> clients_;
 };
@@ -94,6 +106,19 @@ void idle_connection(benchmark::State& state) {
         static_cast<double>(after.uordblks - before.uordblks) / static_cast<double>(state.range(0));
   }
 }
+// A poll that the handler holds, its request dropped.
+void held_request(benchmark::State& state) {
+  for (auto _ : state) {
+    malloc_trim(0);
+    const struct mallinfo2 before = mallinfo2();
+    Bench bench(static_cast<std::size_t>(state.range(0)), 300);
+    bench.hold_all();
+    const struct mallinfo2 after = mallinfo2();
+    state.counters["bytes_a_request"] =
+        static_cast<double>(after.uordblks - before.uordblks) / static_cast<double>(state.range(0));
+  }
+}
+BENCHMARK(held_request)->Arg(4000)->Iterations(1)->Unit(benchmark::kMillisecond);
 BENCHMARK(idle_connection)->Arg(4000)->Iterations(1)->Unit(benchmark::kMillisecond);
 
 void upstream_answer(benchmark::State& state) {

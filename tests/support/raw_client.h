@@ -75,6 +75,7 @@ class RawClient {
       size += std::strtoull(pending_.c_str() + field + 16, nullptr, 10);
     while (pending_.size() < size)
       if (!read_more()) return std::exchange(pending_, {});
+    if (pending_.size() == size) return std::exchange(pending_, {});
     std::string whole = pending_.substr(0, size);
     pending_.erase(0, size);
     return whole;

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -247,6 +248,21 @@ TEST(ClientConnection, U5_ACloseBeforeAnyByteIsToldApartOnAReusedConnection) {
   }
 }
 
+TEST(ClientConnection, U5_ACloseLongAfterTheRequestIsNoIdleTimeOut) {
+  ScriptedServer server({{read_request(), send(ok("one")), read_request(), wait_for_release(), close_connection()}});
+  Exchanges client(server.port());
+  client.limits.idle_race = base::Seconds{0.01};
+  client.exchange();
+  loop::Timer later(client.loop(), [&] { server.release(); });
+  later.after(base::Seconds{0.05});
+
+  const auto broken = client.exchange();
+
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().kind, Breakage::closed_early);
+  EXPECT_FALSE(broken.error().reused) << "the upstream had the request and may have been generating";
+}
+
 TEST(ClientConnection, SaysThatNobodyListens) {
   std::uint16_t port = 0;
   { port = ScriptedServer({}).port(); }
@@ -403,6 +419,38 @@ TEST(ClientConnection, RefusesWhatIsTooLarge) {
     ASSERT_FALSE(result) << answer.substr(0, 80);
     EXPECT_EQ(result.error().kind, Breakage::too_large) << result.error().text;
   }
+}
+
+TEST(ClientConnection, SurvivesMutatedAnswers) {
+  const std::vector<std::string> seeds = {
+      "HTTP/1.1 100 Continue\r\n\r\n" + ok("hello world", "Content-Type: a/b\r\n"),
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n6\r\n world\r\n0\r\nT: v\r\n\r\n",
+      "HTTP/1.0 200 OK\r\n\r\nuntil the end",
+  };
+  const std::string interesting("\r\n\t :;,\0\x01\x7f\xff09aAfFxX+-/", 23);
+  constexpr unsigned kSeed = 20240612;
+  std::mt19937 random(kSeed);
+  const auto below = [&random](std::size_t limit) { return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random); };
+  constexpr int kRounds = 1000;
+  std::vector<Script> scripts;
+  for (int round = 0; round < kRounds; ++round) {
+    std::string bytes = seeds[below(seeds.size())];
+    for (std::size_t changes = 1 + below(4); changes > 0; --changes) {
+      const std::size_t at = below(bytes.size());
+      if (below(2) == 0)
+        bytes[at] = interesting[below(interesting.size())];
+      else
+        bytes.insert(at, bytes.substr(below(bytes.size()), below(20)));
+    }
+    scripts.push_back({read_request(), send(bytes), close_connection()});
+  }
+  scripts.push_back({read_request(), send(ok("proper"))});
+  ScriptedServer server(std::move(scripts));
+
+  // Each on a connection of its own, whatever became of the one before.
+  for (int round = 0; round < kRounds; ++round) Exchanges(server.port()).exchange();
+
+  EXPECT_EQ(body_of(Exchanges(server.port()).exchange()), "proper") << "seed " << kSeed;
 }
 
 TEST(ClientConnection, MayBeDestroyedInItsOwnDone) {
