@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/error.h"
+
 #include <atomic>
 #include <cstddef>
-
-#include "base/error.h"
 
 namespace tinker::futures {
 

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/deadline_list.h"
+#include "base/ids.h"
+#include "futures/sample.h"
+#include "futures/state.h"
+
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -8,13 +15,6 @@
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "base/bytes.h"
-#include "base/clock.h"
-#include "base/deadline_list.h"
-#include "base/ids.h"
-#include "futures/sample.h"
-#include "futures/state.h"
 
 namespace tinker::futures {
 
@@ -50,6 +50,7 @@ struct Entry : base::DeadlineList<Entry>::Hook {
   base::Monotonic ended{};      // counts when not live
   base::Monotonic polled{};     // last poll; counts when polls > 0
   base::Monotonic delivered{};  // last delivery; counts when deliveries > 0
+  base::Monotonic confirmed{};  // counts when confirmed
 
   base::SharedBytes bytes;                 // the upstream's body while live, the result once completed
   std::shared_ptr<const Failure> failure;  // once failed

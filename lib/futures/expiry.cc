@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "futures/expiry.h"
 
-#include <cassert>
-
 #include "futures/entry.h"
+
+#include <cassert>
 
 namespace tinker::futures {
 namespace {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "futures/inspect.h"
 
+#include "futures/numbers.h"
+#include "futures/stripe.h"
+#include "futures/table.h"
+#include "futures/walk.h"
+
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <utility>
-
-#include "futures/numbers.h"
-#include "futures/stripe.h"
-#include "futures/table.h"
 
 namespace tinker::futures {
 namespace {
@@ -90,6 +91,7 @@ Record record_of(const Entry& entry, base::Monotonic now) {
   if (!live) record.since_end = now - entry.ended;
   if (entry.polls > 0) record.since_poll = now - entry.polled;
   if (entry.deliveries > 0) record.since_delivery = now - entry.delivered;
+  if (entry.state == State::confirmed) record.since_confirmation = now - entry.confirmed;
   if (entry.failure) record.failure = *entry.failure;
   return record;
 }
@@ -133,7 +135,6 @@ Totals Table::totals() const {
 Census Table::census(base::Monotonic now) const {
   Census census;
   Groups sessions, sampling_sessions, models;
-  std::vector<base::Monotonic> accepted;  // of live ones
   for (std::size_t i = 0; i < kStripes; ++i) {
     const Stripe& stripe = stripes_[i];
     std::vector<std::pair<Origin, Use>> origins;
@@ -141,9 +142,6 @@ Census Table::census(base::Monotonic now) const {
       const std::lock_guard lock(stripe.mutex);
       census.totals += stripe.totals;
       origins.assign(stripe.origins.begin(), stripe.origins.end());
-      for (const auto& [number, entry] : stripe.entries) {
-        if (is_live(entry.state)) accepted.push_back(entry.accepted);
-      }
     }
     for (const auto& [origin, use] : origins) {
       add(sessions, origin.session.text, use);
@@ -154,6 +152,9 @@ Census Table::census(base::Monotonic now) const {
   census.by_session = ordered(std::move(sessions));
   census.by_sampling_session = ordered(std::move(sampling_sessions));
   census.by_model = ordered(std::move(models));
+
+  auto accepted = pick_all(
+      stripes_.get(), [](const Entry& entry) { return is_live(entry.state) ? std::optional(entry.accepted) : std::nullopt; });
   census.by_age = bands_of(accepted, now);
   census.age_p50 = age_at(0.50, accepted, now);
   census.age_p90 = age_at(0.90, accepted, now);
@@ -168,13 +169,9 @@ Listing Table::list(const Filter& filter, base::Monotonic now) const {
     base::SampleId id;
     auto operator<=>(const Match&) const = default;
   };
-  std::vector<Match> matched;
-  for (std::size_t i = 0; i < kStripes; ++i) {
-    const std::lock_guard lock(stripes_[i].mutex);
-    for (const auto& [number, entry] : stripes_[i].entries) {
-      if (matches(entry, filter)) matched.push_back({entry.accepted, entry.id});
-    }
-  }
+  auto matched = pick_all(stripes_.get(), [&](const Entry& entry) {
+    return matches(entry, filter) ? std::optional(Match{entry.accepted, entry.id}) : std::nullopt;
+  });
   const std::size_t shown = std::min(filter.limit, matched.size());
   std::partial_sort(matched.begin(), matched.begin() + static_cast<std::ptrdiff_t>(shown), matched.end());
 

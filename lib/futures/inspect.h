@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/clock.h"
+#include "base/ids.h"
+#include "futures/sample.h"
+#include "futures/state.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,13 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
-#include "base/ids.h"
-#include "futures/sample.h"
-#include "futures/state.h"
-
-// What the control room and the metrics ask of a table: copies, made a stripe at a time, so that no sample waits for an
-// operator. Across stripes they are not of one moment.
+// What the control room and the metrics ask of a table: copies, made a part of a stripe at a time, so that no sample waits for
+// an operator. So they are not of one moment.
 namespace tinker::futures {
 
 struct Totals {
@@ -87,6 +87,7 @@ struct Record {
   std::optional<base::Seconds> since_end;
   std::optional<base::Seconds> since_poll;
   std::optional<base::Seconds> since_delivery;
+  std::optional<base::Seconds> since_confirmation;
 
   std::uint32_t attempts = 0;
   std::uint32_t waiters = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/clock.h"
+#include "base/ids.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-
-#include "base/clock.h"
-#include "base/ids.h"
 
 namespace tinker::futures {
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/bytes.h"
+#include "base/ids.h"
+
 #include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
-
-#include "base/bytes.h"
-#include "base/ids.h"
+#include <string_view>
 
 namespace tinker::futures {
 
@@ -28,6 +29,8 @@ struct Submission {
 
 // Why a sample failed, as the client reads it (wire.md §5.2).
 enum class Category : std::uint8_t { user, server, unknown };
+std::string_view text(Category category);  // as the wire has it: "user", "server", "unknown"
+
 struct Failure {
   Category category = Category::unknown;
   std::string text;

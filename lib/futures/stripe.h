@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <mutex>
-#include <unordered_map>
-
 #include "futures/entry.h"
 #include "futures/expiry.h"
 #include "futures/inspect.h"
 #include "futures/sample.h"
+
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
 
 namespace tinker::futures {
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "futures/table.h"
 
-#include <algorithm>
+#include "futures/numbers.h"
+#include "futures/stripe.h"
+
 #include <charconv>
 #include <string>
 #include <utility>
-
-#include "futures/numbers.h"
-#include "futures/stripe.h"
 
 namespace tinker::futures {
 namespace {
@@ -173,10 +172,11 @@ std::optional<base::Seconds> Table::delivered(base::SampleId id, WaiterId waiter
   return now - entry->ended;
 }
 
-void Table::confirmed(base::SampleId id) {
+void Table::confirmed(base::SampleId id, base::Monotonic now) {
   Stripe& stripe = stripes_[stripe_of(id)];
   const std::lock_guard lock(stripe.mutex);
-  if (Entry* entry = stripe.find(id)) stripe.move(*entry, Event::confirm);
+  Entry* entry = stripe.find(id);
+  if (entry != nullptr && stripe.move(*entry, Event::confirm)) entry->confirmed = now;
 }
 
 std::size_t Table::expire(base::Monotonic now, const Clocks& clocks) {

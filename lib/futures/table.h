@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <variant>
-#include <vector>
-
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -18,6 +10,14 @@
 #include "futures/inspect.h"
 #include "futures/sample.h"
 #include "futures/state.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
 
 namespace tinker::futures {
 
@@ -110,7 +110,7 @@ class Table {
   // first delivery of the sample. Nothing when it is no waiter; as leave() while the sample is live.
   std::optional<base::Seconds> delivered(base::SampleId id, WaiterId waiter, base::Monotonic now);
   // The client that was delivered to was seen to have read it: its connection sent the next request. The clock goes on.
-  void confirmed(base::SampleId id);
+  void confirmed(base::SampleId id, base::Monotonic now);
 
   // Evicts what is due. Call about once a second; costs a lock a stripe and what it evicts. Returns how many.
   std::size_t expire(base::Monotonic now, const Clocks& clocks);

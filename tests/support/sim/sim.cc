@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/sim/sim.h"
 
+#include "base/overloaded.h"
+
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <utility>
 #include <variant>
-
-#include "base/overloaded.h"
 
 namespace tinker::sim {
 
@@ -75,9 +75,9 @@ void Poll::hang_up_after(std::size_t bytes) {
   line_->sim.lines_.erase(line_->waiter);
 }
 
-void Poll::confirm() { line_->sim.table.confirmed(line_->id); }
+void Poll::confirm() { line_->sim.table.confirmed(line_->id, line_->sim.clock.now()); }
 
-Sim::Sim(std::uint64_t seed) : random(seed), table(futures::first_number_of(clock.wall()), 1'000'000) {}
+Sim::Sim() : table(futures::first_number_of(clock.wall()), 1'000'000) {}
 
 base::Result<futures::Admitted> Sim::submit(futures::Submission submission) {
   futures::Effects effects;

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -53,7 +52,7 @@ class Poll {
 // Effects are carried out at once: what is forwarded and withdrawn is written down, and a poll that is told looks again.
 class Sim {
  public:
-  explicit Sim(std::uint64_t seed = 1);
+  Sim();
 
   base::Result<futures::Admitted> submit(futures::Submission submission);
   // submit() of what must be admitted.
@@ -69,7 +68,6 @@ class Sim {
   std::size_t pass(base::Seconds time);
   std::optional<futures::State> state(base::SampleId id) const { return table.state(id); }
 
-  std::mt19937_64 random;
   base::FakeClock clock;
   futures::Clocks clocks;
   futures::Table table;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "futures/admission.h"
 
+#include "support/sim/sim.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "support/sim/sim.h"
 
 namespace tinker::futures {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "futures/entry.h"
 
+#include "futures/table.h"
+#include "support/sim/sim.h"
+
 #include <gtest/gtest.h>
 #include <malloc.h>
 
 #include <cstdio>
-
-#include "futures/table.h"
-#include "support/sim/sim.h"
 
 namespace tinker::futures {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "futures/expiry.h"
 
+#include "support/sim/sim.h"
+
 #include <gtest/gtest.h>
 
 #include <limits>
-
-#include "support/sim/sim.h"
 
 namespace tinker::futures {
 namespace {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "futures/inspect.h"
 
+#include "support/sim/sim.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/sim/sim.h"
+#include <set>
+#include <string>
+#include <vector>
 
 namespace tinker::futures {
 namespace {
@@ -98,6 +102,18 @@ TEST(Census, SaysHowOldTheLiveSamplesAre) {
   EXPECT_EQ(census.oldest, 30min + 99s);
 }
 
+TEST(Census, FindsEverySampleOfALargeTableOnce) {
+  Sim sim;
+  for (int i = 0; i < 50'000; ++i) sim.accept(sample("s1", i));
+
+  EXPECT_EQ(sim.table.census(sim.clock.now()).by_age.front().live, 50'000u);
+  EXPECT_EQ(sim.table.list({.limit = 0}, sim.clock.now()).more, 50'000u);
+  const Listing all = sim.table.list({.limit = 50'000}, sim.clock.now());
+  EXPECT_EQ(all.more, 0u);
+  const auto listed = ids(all);
+  EXPECT_EQ(std::set(listed.begin(), listed.end()).size(), 50'000u);
+}
+
 TEST(Census, OfAnEmptyTableIsAllZero) {
   Sim sim;
 
@@ -157,7 +173,9 @@ TEST(Show, TellsAllThereIsToKnow) {
   const Record live = sim.table.show(id, sim.clock.now()).value();
   sim.fail(id, "upstream died", Category::server);
   waiting.failure();
-  sim.pass(10s);
+  sim.pass(7s);
+  waiting.confirm();
+  sim.pass(3s);
   const Record ended = sim.table.show(id, sim.clock.now()).value();
 
   EXPECT_EQ(live.state, State::in_flight);
@@ -173,17 +191,19 @@ TEST(Show, TellsAllThereIsToKnow) {
   EXPECT_EQ(live.since_end, std::nullopt);
   EXPECT_EQ(live.since_poll, 1s);
   EXPECT_EQ(live.since_delivery, std::nullopt);
+  EXPECT_EQ(live.since_confirmation, std::nullopt);
   EXPECT_EQ(live.attempts, 1u);
   EXPECT_EQ(live.waiters, 1u);
   EXPECT_EQ(live.polls, 2u);
   EXPECT_EQ(live.duplicates, 1u);
   EXPECT_EQ(live.request_bytes, 6u);
 
-  EXPECT_EQ(ended.state, State::delivered);
+  EXPECT_EQ(ended.state, State::confirmed);
   EXPECT_EQ(ended.age, 16s);
   EXPECT_EQ(ended.upstream, 4s) << "stands still once it ended";
   EXPECT_EQ(ended.since_end, 10s);
   EXPECT_EQ(ended.since_delivery, 10s);
+  EXPECT_EQ(ended.since_confirmation, 3s);
   EXPECT_EQ(ended.deliveries, 1u);
   EXPECT_EQ(ended.waiters, 0u);
   EXPECT_EQ(ended.request_bytes, 0u);

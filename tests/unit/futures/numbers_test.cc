@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "futures/numbers.h"
 
+#include "support/sim/sim.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
-
-#include "support/sim/sim.h"
 
 namespace tinker::futures {
 namespace {

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
+#include "futures/numbers.h"
+#include "futures/table.h"
+#include "support/sim/sim.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,11 +14,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "base/clock.h"
-#include "futures/numbers.h"
-#include "futures/table.h"
-#include "support/sim/sim.h"
 
 namespace tinker::futures {
 namespace {
@@ -302,7 +302,7 @@ class Schedule {
 
   void confirm() { confirm(any_id()); }
   void confirm(base::SampleId id) {
-    table_.confirmed(id);
+    table_.confirmed(id, clock_.now());
     Held* held = find(id);
     if (held != nullptr && held->state == State::delivered) held->state = State::confirmed;
   }

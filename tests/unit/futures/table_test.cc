@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "futures/table.h"
 
+#include "support/sim/sim.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "support/sim/sim.h"
 
 namespace tinker::futures {
 namespace {
@@ -112,13 +112,20 @@ TEST(RetrieveFuture, C7_ResultWaitsForAClientThatDoesNotPollForMinutes) {
   EXPECT_EQ(sim.poll(id).body(), "abc");
 }
 
-TEST(RetrieveFuture, FindsNothingUnderAnIdThatWasNeverGiven) {
+TEST(RetrieveFuture, C3_AnIdThatWasNeverGivenIsGoneAndDisturbsNoOtherWaiter) {
   Sim sim;
   const auto id = sim.accept(sample("s1"));
+  auto other = sim.poll(id);
 
-  EXPECT_TRUE(sim.poll({id.number + 1}).gone());
-  EXPECT_TRUE(sim.poll({0}).gone());
-  EXPECT_TRUE(sim.poll({INT64_MAX}).gone());
+  for (const std::int64_t number : {id.number + 1, id.number + 64, std::int64_t{0}, INT64_MAX}) {
+    auto poll = sim.poll({number});
+    EXPECT_TRUE(poll.gone());
+    poll.hang_up();
+  }
+
+  EXPECT_TRUE(other.waiting());
+  sim.complete(id, "abc");
+  EXPECT_EQ(other.body(), "abc");
 }
 
 TEST(RetrieveFuture, ServesTheSameBytesToSeveralReaders) {

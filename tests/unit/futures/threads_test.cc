@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
+#include "base/overloaded.h"
+#include "futures/numbers.h"
+#include "futures/table.h"
+#include "support/sim/sim.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -11,12 +17,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include "base/clock.h"
-#include "base/overloaded.h"
-#include "futures/numbers.h"
-#include "futures/table.h"
-#include "support/sim/sim.h"
 
 namespace tinker::futures {
 namespace {
@@ -141,7 +141,7 @@ class Daemon {
     if (ready == nullptr) return false;
     bodies[waiter.worker][static_cast<std::size_t>(seq_id)] = ready->sample_response.view();
     table_.delivered(id, waiter, clock_.now());
-    table_.confirmed(id);
+    table_.confirmed(id, clock_.now());
     return true;
   }
 
@@ -215,6 +215,30 @@ TEST(Threads, EvictionsAreNotInTheWayOfOthers) {
   EXPECT_EQ(lost, 0);
   EXPECT_EQ(evicted, 10'000u);
   EXPECT_EQ(table.totals().all(), 0u);
+}
+
+// The operator's walk begins a stripe again when its buckets are laid out anew.
+TEST(Threads, ListShowsEachSampleOnceWhileTheTableGrows) {
+  constexpr int kStable = 1000;
+  base::SystemClock clock;
+  Table table(first_number_of(clock.wall()), 1'000'000);
+  Effects effects;
+  for (int i = 0; i < kStable; ++i) table.submit(sim::sample("stable", i), clock.now(), effects);
+  std::atomic<bool> done{false};
+  std::thread growth([&] {
+    Effects forwards;
+    for (int i = 0; i < 30'000; ++i) table.submit(sim::sample("growing", i), clock.now(), forwards);
+    done = true;
+  });
+
+  do {
+    const Listing listing = table.list({.session = "stable", .limit = 2 * kStable}, clock.now());
+    std::set<base::SampleId> listed;
+    for (const Record& record : listing.records) listed.insert(record.id);
+    EXPECT_EQ(listing.records.size(), static_cast<std::size_t>(kStable));
+    EXPECT_EQ(listed.size(), static_cast<std::size_t>(kStable));
+  } while (!done);
+  growth.join();
 }
 
 }  // namespace
