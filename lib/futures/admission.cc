@@ -7,6 +7,7 @@
 namespace tinker::futures {
 
 bool Admission::take() {
+  if (draining()) return false;
   std::size_t outstanding = outstanding_.load(std::memory_order_relaxed);
   do {
     if (outstanding >= max_outstanding()) return false;
@@ -20,6 +21,10 @@ void Admission::give_back() {
 }
 
 base::Error Admission::refusal() const {
+  if (draining()) {
+    return {.code = base::Code::exhausted,
+            .text = "the server is draining and takes no new samples: try again after a resume or restart"};
+  }
   return {.code = base::Code::exhausted,
           .text = std::to_string(outstanding()) + " samples are outstanding and max_outstanding is " +
                   std::to_string(max_outstanding()) + ": try again when some have ended, or raise max_outstanding"};

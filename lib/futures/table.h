@@ -85,9 +85,10 @@ class Table {
   Table& operator=(const Table&) = delete;
 
   // Admits a new sample (one Forward), or finds the one that a re-send means: same tenant, sampling session, seq_id and
-  // content, in whatever state it is, for as long as it is held (cases.md C2). A re-send is never refused for want of room.
+  // content, in whatever state it is, for as long as it is held (cases.md C2). A re-send is never refused for want of room or
+  // because of a drain.
   // Errors: invalid_argument (same key, other content: 400 naming seq_id; never 409, which the SDK repeats), exhausted
-  // (max_outstanding).
+  // (max_outstanding, or draining).
   base::Result<Admitted> submit(Submission submission, base::Monotonic now, Effects& effects);
 
   // The sample's turn upstream: its body, and it is in flight; nullopt once it ended. Each call counts as an attempt.
@@ -115,8 +116,10 @@ class Table {
   // Evicts what is due. Call about once a second; costs a lock a stripe and what it evicts. Returns how many.
   std::size_t expire(base::Monotonic now, const Clocks& clocks);
 
-  // Live, and holds for the next submit().
+  // Live, and hold for the next submit().
   void set_max_outstanding(std::size_t max) { admission_.set_max_outstanding(max); }
+  void set_draining(bool draining) { admission_.set_draining(draining); }
+  bool draining() const { return admission_.draining(); }
   std::size_t outstanding() const { return admission_.outstanding(); }
 
   // For operators and metrics (inspect.h).

@@ -77,5 +77,23 @@ TEST(Admission, FollowsALimitThatIsChangedLive) {
   EXPECT_TRUE(sim.submit(sample("s1", 3)));
 }
 
+TEST(Admission, TakesOnlyResentSamplesDuringADrain) {
+  Sim sim;
+  const auto id = sim.accept(sample("s1", 1));
+
+  sim.table.set_draining(true);
+  const auto resent = sim.submit(sample("s1", 1));
+  const auto refused = sim.submit(sample("s1", 2));
+
+  ASSERT_TRUE(resent);
+  EXPECT_EQ(resent->id, id);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, base::Code::exhausted);
+  EXPECT_THAT(refused.error().text, HasSubstr("draining"));
+
+  sim.table.set_draining(false);
+  EXPECT_TRUE(sim.submit(sample("s1", 2)));
+}
+
 }  // namespace
 }  // namespace tinker::futures
