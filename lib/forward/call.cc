@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forward/call.h"
 
-#include <chrono>
 #include <string>
 #include <utility>
 
 #include "forward/request_head.h"
 
 namespace tinker::forward {
-
-namespace {
-
-// A reused connection that breaks within this time was idle for too long; one that breaks later was generating, and what was
-// being generated is not asked for twice.
-constexpr std::chrono::seconds kIdleClosed{10};
-
-}  // namespace
 
 base::Seconds jittered(base::Seconds pause, std::minstd_rand& random) {
   return pause * std::uniform_real_distribution<double>(0.5, 1.5)(random);
@@ -61,7 +52,6 @@ void Call::exchange() {
   place_ = upstream_->place();
   const http::SocketAddress& address = upstream_->addresses[place_];
   link_ = needs_fresh_link_ ? around_.pool.take_fresh(upstream_->index, address) : around_.pool.take(upstream_->index, address);
-  sent_ = around_.clock.now();
   read_timeout_ = limits.read;
 
   std::string head = completion_request_head(upstream_->url, job_.session_header, body_.size());
@@ -89,7 +79,6 @@ void Call::broke(const http::Broken& broken) {
   link_.reset();
   Verdict verdict = judge(broken, upstream_->url, read_timeout_);
   if (verdict.next == Next::retry) upstream_->unreachable(place_);
-  if (verdict.next == Next::reconnect && around_.clock.now() - sent_ > kIdleClosed) verdict.next = Next::fail;
   follow(std::move(verdict));
 }
 

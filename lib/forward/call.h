@@ -24,7 +24,6 @@ namespace tinker::forward {
 // What all calls of a forwarder share.
 struct Surroundings {
   loop::EventLoop& loop;
-  const base::Clock& clock;
   Upstreams& upstreams;
   Pool& pool;
   std::function<ForwardLimits()> limits;
@@ -86,7 +85,6 @@ class Call {
   bool needs_fresh_link_ = false;
   bool retried_ = false;
   bool regenerated_ = false;
-  base::Monotonic sent_{};
   base::Seconds read_timeout_{};
   std::optional<loop::Timer> timer_;
   std::shared_ptr<Call*> self_;  // lets an answer of Upstreams find out that this has gone

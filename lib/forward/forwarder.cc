@@ -20,10 +20,13 @@ struct Forwarder::Impl {
        std::uint32_t seed)
       : hooks(std::move(given)),
         pool(loop, clock, connect ? std::move(connect) : tcp_links(loop), hooks.limits),
-        around{loop,         clock,
-               upstreams,    pool,
-               hooks.limits, std::minstd_rand(seed),
-               counts,       [this](base::SampleId id, Outcome outcome) { end(id, std::move(outcome)); }},
+        around{loop,
+               upstreams,
+               pool,
+               hooks.limits,
+               std::minstd_rand(seed),
+               counts,
+               [this](base::SampleId id, Outcome outcome) { end(id, std::move(outcome)); }},
         room_timer(
             loop, [this] { fill(); }, loop::Priority::upstream) {}
 

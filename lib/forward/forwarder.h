@@ -33,8 +33,7 @@ struct ForwardHooks {
 //
 // The cost of a job does not depend on how many are queued or in flight (cases.md U1). At most ForwardLimits::max_connections
 // in flight at once. Connect failures and 5xx are tried once more, after a pause and after the upstream's address was read
-// again; a closed reused connection that gave no byte goes to a new connection (U5) without counting as that retry, unless it
-// was busy for long; a read or
+// again; a closed reused connection that gave no byte goes to a new connection (U5) without counting as that retry; a read or
 // write failure is final, for the upstream may be generating; an answer whose finish_reason is `abort` is forwarded once more,
 // then an explicit failure (U6).
 //

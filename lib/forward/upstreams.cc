@@ -72,7 +72,7 @@ struct Upstreams::State {
   struct Endpoint {
     std::size_t index = 0;
     std::optional<UpstreamUrl> url;            // as configured or last published; thread `upstreams` only, after construction
-    std::shared_ptr<const Upstream> upstream;  // nullptr while it is not known; guarded by mutex
+    std::shared_ptr<const Upstream> upstream;  // nullptr while it is not known; written by thread `upstreams` under mutex
     std::shared_ptr<std::atomic<std::size_t>> outstanding = std::make_shared<std::atomic<std::size_t>>(0);
     SteadyClock::time_point resolved{};  // thread `upstreams` only
   };

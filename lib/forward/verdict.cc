@@ -125,11 +125,11 @@ Verdict judge(const http::Broken& broken, const UpstreamUrl& url, base::Seconds 
       return final_fault_of_server("Server disconnected: " + where + " closed in the middle of its answer (" + broken.text +
                                    ")");
     case Breakage::read_timed_out:
-      return final_fault_of_server(
-          "no byte from " + where + " for " + seconds_text(read) +
-          " s, so the request was given up; if generations may take longer, raise "
-          "forwarding_inference_timeout_sec (TINKERD_FORWARDING_INFERENCE_TIMEOUT_SEC, or `tinkerctl config "
-          "set forwarding_inference_timeout_sec SECONDS` without a restart)");
+      return final_fault_of_server("the request to " + where + " was given up: " + broken.text +
+                                   " (the time-out between bytes is " + seconds_text(read) +
+                                   " s; if generations may take longer, raise forwarding_inference_timeout_sec: "
+                                   "TINKERD_FORWARDING_INFERENCE_TIMEOUT_SEC, "
+                                   "or without a restart `tinkerctl config set forwarding_inference_timeout_sec SECONDS`)");
     case Breakage::malformed:
       return final_fault_of_server("the answer of " + where + " is not HTTP: " + broken.text);
     case Breakage::too_large:

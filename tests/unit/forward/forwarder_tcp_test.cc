@@ -276,8 +276,9 @@ TEST_F(ForwarderTcpTest, ASilentUpstreamIsGivenUpAfterTheReadTimeout) {
   ScriptedUpstream vllm([](const Request&) { return Reply{"", After::hold}; });
   start(vllm.url());
 
-  EXPECT_THAT(forward(1), AllOf(HasSubstr("no byte from " + vllm.url() + "/v1/completions for 0.05 s"),
-                                HasSubstr("forwarding_inference_timeout_sec")));
+  EXPECT_THAT(forward(1),
+              AllOf(HasSubstr("the request to " + vllm.url() + "/v1/completions was given up: no byte from 127.0.0.1:"),
+                    HasSubstr("for 0.05 s"), HasSubstr("forwarding_inference_timeout_sec")));
 
   EXPECT_EQ(vllm.requests(), 1);
 }

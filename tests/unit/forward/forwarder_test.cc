@@ -287,17 +287,6 @@ TEST_F(ForwarderTest, U5_AFreshConnectionThatIsClosedIsFinal) {
   EXPECT_THAT(failure(2), StartsWith("Server disconnected"));
 }
 
-TEST_F(ForwarderTest, U5_AReusedConnectionThatBreaksWhileItGeneratesIsFinal) {
-  push(1);
-  network_.answer(200, kSample);
-  push(2);
-  clock_.advance(std::chrono::minutes{5});
-  network_.break_off(Breakage::closed_early);
-
-  EXPECT_THAT(failure(2), StartsWith("Server disconnected"));
-  EXPECT_EQ(forwarder_->counts().requests, 2u);
-}
-
 TEST_F(ForwarderTest, U6_AnAbortedSampleIsForwardedAgain) {
   push(1);
   network_.answer(200, kAborted);

@@ -208,9 +208,10 @@ TEST(Verdict, U5_AReusedConnectionThatGaveNoByteIsReplaced) {
 }
 
 TEST(Verdict, AReadTimeoutNamesUrlSecondsAndSetting) {
-  EXPECT_THAT(judged(http::Breakage::read_timed_out).failure.text,
-              AllOf(HasSubstr("http://router:8000/x/v1/completions"), HasSubstr("for 2048 s"),
-                    HasSubstr("forwarding_inference_timeout_sec"), HasSubstr("TINKERD_FORWARDING_INFERENCE_TIMEOUT_SEC")));
+  EXPECT_THAT(
+      judged(http::Breakage::read_timed_out).failure.text,
+      AllOf(HasSubstr("http://router:8000/x/v1/completions"), HasSubstr("words of the connection"), HasSubstr("is 2048 s"),
+            HasSubstr("forwarding_inference_timeout_sec"), HasSubstr("TINKERD_FORWARDING_INFERENCE_TIMEOUT_SEC")));
 }
 
 TEST(BoundedUtf8, CutsBetweenCharactersAndReplacesWhatIsNone) {
