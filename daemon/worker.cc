@@ -24,10 +24,12 @@ Worker::Worker(std::uint32_t number, api::Shared& shared, api::Crew& crew, forwa
       quiet_timer_(loop_, [this] { finish_when_quiet(quiet_deadline_); }) {}
 
 Worker::~Worker() {
-  if (thread_.joinable()) {
-    loop_.stop();
-    thread_.join();
-  }
+  if (thread_.joinable()) loop_.stop();
+  join();
+}
+
+void Worker::join() {
+  if (thread_.joinable()) thread_.join();
 }
 
 void Worker::start() {

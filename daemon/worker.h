@@ -34,6 +34,8 @@ class Worker {
   // Stops accepting and answers every waiting poll 408, then ends the thread when the answers have left, at the latest after
   // `patience` (design.md §9).
   void stop(base::Seconds patience);
+  // Waits for the thread's end.
+  void join();
 
   std::uint16_t port() const { return server_->port(); }
   // How the control room sees this worker.

@@ -25,7 +25,6 @@ struct Shared {
   futures::Table& table;
   store::TinkerDb& db;
   observe::Metrics& metrics;
-  std::atomic<bool> draining{false};            // `tinkerctl drain`: asample is answered 429, all else goes on
   std::atomic<std::int64_t> client_counter{1};  // of join_sampling_session
 };
 

@@ -14,18 +14,6 @@ namespace {
 
 constexpr std::size_t kJsonCacheBytes = std::size_t{32} << 20;
 
-std::string_view category_text(futures::Category category) {
-  switch (category) {
-    case futures::Category::user:
-      return "user";
-    case futures::Category::server:
-      return "server";
-    case futures::Category::unknown:
-      return "unknown";
-  }
-  __builtin_unreachable();
-}
-
 }  // namespace
 
 void retrieve_future(Api& api, Call call) {
@@ -68,11 +56,11 @@ void Retrieval::wake(futures::WaiterId waiter) {
 void Retrieval::look(Waiter& waiter) {
   const futures::Found found = shared_.table.poll(waiter.sample, waiter.id, shared_.clock.now());
   std::visit(base::overloaded{
-                 [&](const futures::Pending& pending) { wait(waiter, pending.state); },
+                 [&](const futures::Pending&) { wait(waiter); },
                  [&](const futures::Ready& ready) { answer_ready(waiter, ready); },
                  [&](const futures::Failed& failed) {
                    answer(waiter, json_response("{\"error\":" + json_text(failed.failure.text) + ",\"category\":\"" +
-                                                std::string(category_text(failed.failure.category)) + "\"}"));
+                                                std::string(futures::text(failed.failure.category)) + "\"}"));
                  },
                  [&](const futures::Gone&) {
                    answer_without_result(waiter, detail_response(410, "Future " + waiter.sample.text() +
@@ -82,7 +70,7 @@ void Retrieval::look(Waiter& waiter) {
              found);
 }
 
-void Retrieval::wait(Waiter& waiter, futures::State) {
+void Retrieval::wait(Waiter& waiter) {
   const std::uint64_t number = waiter.id.number;
   waiter.reply.on_gone([this, number] { left(number); });
   holds_.put(waiter,
@@ -106,7 +94,9 @@ void Retrieval::answer(Waiter& waiter, http::Response response) {
   auto observer = [this, id = waiter.sample, who = waiter.id](http::Delivery delivery) {
     switch (delivery) {
       case http::Delivery::written:
-        return shared_.table.delivered(id, who, shared_.clock.now());
+        if (const auto lay_unread = shared_.table.delivered(id, who, shared_.clock.now()))
+          shared_.metrics.pickup.add(*lay_unread);
+        return;
       case http::Delivery::confirmed:
         return shared_.table.confirmed(id, shared_.clock.now());
       case http::Delivery::gone:

@@ -47,7 +47,7 @@ class Retrieval {
   };
 
   void look(Waiter& waiter);
-  void wait(Waiter& waiter, futures::State state);
+  void wait(Waiter& waiter);
   void hold_ended();
   void answer_try_again(Waiter& waiter);
   // Ends the waiter with an answer that hands out a result; `observer` follows its delivery.

@@ -23,14 +23,14 @@ using Crew = std::vector<SampleFlow*>;
 // Carries out what the futures table decides: here the rooms of a sample meet (style.md §3).
 //
 // Owned by  a worker's Api.
-// Thread    its loop's; deliver() and withdraw() may be called from any.
+// Thread    its loop's; waking a poll and withdrawing a job are posted to the worker that has it.
 class SampleFlow {
  public:
   SampleFlow(loop::EventLoop& loop, std::uint32_t worker, Shared& shared, Crew& crew, Retrieval& retrieval,
              forward::Upstreams& upstreams);
 
   // admit → queue: a new sample is queued; a re-send gets the id it had. `job` needs no id.
-  // Errors: those of Table::submit, and exhausted while the daemon drains.
+  // Errors: those of Table::submit.
   base::Result<futures::Admitted> submit(futures::Submission submission, forward::Job job);
   // Ends a live sample and frees its place upstream; nothing when it is unknown or ended.
   void cancel(base::SampleId id);
@@ -38,12 +38,15 @@ class SampleFlow {
   forward::ForwardCounts counts() const { return forwarder_.counts(); }
 
  private:
-  void carry_out(const futures::Effects& effects);
+  // `job` is of the sample that was just admitted.
+  void carry_out(const futures::Effects& effects, forward::Job job = {});
+  void withdraw(base::SampleId id);
   void ended(base::SampleId id, forward::Outcome outcome);
   forward::ForwardHooks hooks();
   forward::ForwardLimits limits() const;
 
   loop::EventLoop& loop_;
+  const std::uint32_t worker_;
   Shared& shared_;
   Crew& crew_;
   Retrieval& retrieval_;

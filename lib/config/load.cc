@@ -45,13 +45,9 @@ std::string toml_value(const AnySetting& setting, const std::vector<std::string>
 
 base::Result<void> apply(Settings& settings, const std::string& name, const std::vector<std::string>& values, Source source,
                          const std::string& where) {
-  AnySetting* setting = settings.all.find(name);
-  if (setting == nullptr) {
-    const std::string nearest = settings.all.nearest(name);
-    return fail(Code::not_found,
-                where + ": there is no setting '" + name + "'" + (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
-  }
-  if (auto set = setting->set(values, source); !set) return tl::unexpected(base::within(where, set.error()));
+  const auto setting = find(settings, name);
+  if (!setting) return tl::unexpected(base::within(where, setting.error()));
+  if (auto set = (*setting)->set(values, source); !set) return tl::unexpected(base::within(where, set.error()));
   return {};
 }
 
@@ -130,6 +126,13 @@ base::Result<void> write_whole(const std::string& path, const std::string& text)
 
 }  // namespace
 
+base::Result<AnySetting*> find(const Settings& settings, std::string_view name) {
+  if (AnySetting* setting = settings.all.find(name)) return setting;
+  const std::string nearest = settings.all.nearest(name);
+  return fail(Code::not_found,
+              "there is no setting '" + std::string(name) + "'" + (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+}
+
 base::Result<std::optional<Printed>> load(Settings& settings, int argc, const char* const* argv) {
   CLI::App app("Serves the sampling side of the Tinker API and forwards samples to a vLLM router.", "tinkerd");
   app.set_version_flag("--version", std::string("tinkerd ") + TINKER_VERSION);
@@ -184,12 +187,9 @@ base::Result<std::optional<Printed>> load(Settings& settings, int argc, const ch
 }
 
 base::Result<AnySetting*> set_live(Settings& settings, std::string_view name, const std::string& value) {
-  AnySetting* setting = settings.all.find(name);
-  if (setting == nullptr) {
-    const std::string nearest = settings.all.nearest(name);
-    return fail(Code::not_found, "there is no setting '" + std::string(name) + "'" +
-                                     (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
-  }
+  const auto found = find(settings, name);
+  if (!found) return found;
+  AnySetting* setting = *found;
   switch (setting->about().change) {
     case Change::start:
       return fail(Code::invalid_argument,

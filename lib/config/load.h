@@ -21,7 +21,10 @@ struct Printed {
 // and what is known: an unknown key of a file names the nearest known one.
 base::Result<std::optional<Printed>> load(Settings& settings, int argc, const char* const* argv);
 
-// Sets a live setting. Errors: not_found with the nearest name; invalid_argument for a setting that needs a restart, or a value
+// The setting of that name. Errors: not_found with the nearest name.
+base::Result<AnySetting*> find(const Settings& settings, std::string_view name);
+
+// Sets a live setting. Errors: those of find(); invalid_argument for a setting that needs a restart, or a value
 // out of range.
 base::Result<AnySetting*> set_live(Settings& settings, std::string_view name, const std::string& value);
 

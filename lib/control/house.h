@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "forward/forwarder.h"
 #include "forward/upstreams.h"
+#include "loop/aside.h"
 #include "loop/event_loop.h"
 
 namespace tinker::control {
@@ -36,6 +37,9 @@ struct House {
   std::vector<WorkerDoor> workers;
   std::string listening;  // "http://127.0.0.1:8000"
   base::Monotonic started;
+  std::function<std::uint64_t()> access_lines_dropped;
+  std::function<void()> settings_changed;  // live settings that are not read where they are used
+  loop::Aside& aside;                      // for what may wait
 
   // Asks all workers and runs `done` on `loop` with the sum of what they count.
   void count(std::function<void(WorkerCounts)> done) const;

@@ -45,6 +45,7 @@ struct PeerCredentials {
   std::int64_t pid = 0;
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
+  std::vector<std::uint32_t> groups = {};  // supplementary; empty when there are more than 64
 };
 
 // A request as a handler sees it: syntax checked, body whole and without its transfer coding.

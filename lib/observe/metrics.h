@@ -52,26 +52,21 @@ class Times {
   std::array<std::atomic<std::uint64_t>, kBuckets> buckets_{};
 };
 
-// Every metric, once: what `tinkerctl status` shows is made from these.
+// What is counted where no room counts it for itself (futures::Totals, forward::ForwardCounts). Each once; `tinkerctl status`
+// shows all.
 //
 // Owned by  Daemon. Thread: any.
 struct Metrics {
   std::vector<Counter*> counters;  // filled by the members below, in the order in which they are shown
   std::vector<Times*> stages;
 
-  Counter samples_accepted{counters, "samples_accepted", "asample requests that became a future"};
-  Counter samples_duplicate{counters, "samples_duplicate", "asample requests sent again, answered with the future they had"};
-  Counter samples_refused{counters, "samples_refused", "asample requests refused: no room, draining, or a seq_id used again"};
-  Counter samples_completed{counters, "samples_completed", "samples that ended with a result"};
-  Counter samples_failed{counters, "samples_failed", "samples that ended with an explicit failure"};
-  Counter samples_cancelled{counters, "samples_cancelled", "samples that their client abandoned"};
-  Counter samples_delivered{counters, "samples_delivered", "answers with a result whose last byte left a live connection"};
-  Counter samples_evicted{counters, "samples_evicted", "results forgotten after their time"};
+  Counter samples_refused{counters, "samples_refused",
+                          "asample requests refused: no room, draining, or a seq_id used for other content"};
+  Counter samples_cancelled{counters, "samples_cancelled", "live samples that their client abandoned"};
   Counter tokens_sampled{counters, "tokens_sampled", "tokens in all results"};
   Counter polls{counters, "polls", "retrieve_future requests"};
   Counter polls_held{counters, "polls_held", "polls answered 408 after poll_hold_sec"};
   Counter telemetry_dropped{counters, "telemetry_dropped", "telemetry posts counted and dropped unread"};
-  Counter access_lines_dropped{counters, "access_lines_dropped", "access-log lines that the log could not take"};
 
   Times queue{stages, "queue", "from accepted to sent upstream"};
   Times upstream{stages, "upstream", "from sent upstream to the whole answer"};
