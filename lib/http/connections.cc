@@ -15,12 +15,17 @@ constexpr base::Seconds kLinger{2};
 // Deadlines are seconds long; coming to them in steps spares wake-ups.
 constexpr base::Seconds kTimerStep{0.01};
 
-std::optional<PeerCredentials> credentials_of(int fd, const SocketAddress& peer) {
-  if (!peer.is_unix()) return std::nullopt;
+std::unique_ptr<const PeerCredentials> credentials_of(int fd, const SocketAddress& peer) {
+  if (!peer.is_unix()) return nullptr;
   ucred found{};
   socklen_t size = sizeof found;
-  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &found, &size) != 0) return std::nullopt;
-  return PeerCredentials{found.pid, found.uid, found.gid};
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &found, &size) != 0) return nullptr;
+  auto credentials = std::make_unique<PeerCredentials>(PeerCredentials{.pid = found.pid, .uid = found.uid, .gid = found.gid});
+  gid_t groups[64];
+  socklen_t groups_size = sizeof groups;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &groups_size) == 0)
+    credentials->groups.assign(groups, groups + groups_size / sizeof groups[0]);
+  return credentials;
 }
 
 base::Seconds length_of(Connections::Wait what, const ServerLimits& limits) {
@@ -58,14 +63,14 @@ Connections::~Connections() {
 }
 
 void Connections::add(loop::FileDescriptor fd, const SocketAddress& peer) {
-  const auto credentials = credentials_of(fd.get(), peer);
+  auto credentials = credentials_of(fd.get(), peer);
   std::string name =
       credentials ? "unix:" + std::to_string(credentials->pid) + "/" + std::to_string(credentials->uid) : peer.text();
   loop::BuffereventPtr events(bufferevent_socket_new(loop_.base(), fd.get(), BEV_OPT_CLOSE_ON_FREE));
   if (!events) return;
   fd.release();
   bufferevent_priority_set(events.get(), static_cast<int>(loop::Priority::client));
-  auto connection = std::make_unique<ServerConnection>(*this, std::move(events), std::move(name), credentials);
+  auto connection = std::make_unique<ServerConnection>(*this, std::move(events), std::move(name), std::move(credentials));
   connection->index_ = open_.size();
   wait(*connection, Wait::first_byte);
   open_.push_back(std::move(connection));
