@@ -47,6 +47,7 @@ class CompletionReader {
  private:
   bool read_choices() {
     choices.clear();
+    prompt_logprobs = {};
     if (cursor_.take_null()) return true;
     return cursor_.each_element([&] {
       choices.emplace_back().index = static_cast<std::int64_t>(choices.size()) - 1;
@@ -177,7 +178,8 @@ base::Result<Completion> decode_completion(const base::Buffer& body, const Compl
   std::ranges::stable_sort(reader.choices, {}, &Choice::index);
 
   Completion completion;
-  std::size_t size = 0;
+  completion.logprobs_missing = wants.prompt_logprobs && !reader.prompt_logprobs.present();
+  std::size_t size = reader.prompt_logprobs.message_size(wants);
   for (Choice& choice : reader.choices) {
     if (std::string fault = fault_of(choice); !fault.empty()) return broken(std::move(fault), body);
     completion.aborted |= choice.aborted;
@@ -186,7 +188,7 @@ base::Result<Completion> decode_completion(const base::Buffer& body, const Compl
     size += length_field_size(message_size(choice));
   }
   base::Buffer sample_response;
-  sample_response.reserve(size + 12 * wants.prompt_tokens.size() * (1 + wants.topk_prompt_logprobs));
+  sample_response.reserve(size);
   for (const Choice& choice : reader.choices) append_sequence(choice, sample_response);
   reader.prompt_logprobs.append_to(sample_response, wants);
   completion.sample_response = base::SharedBytes(std::move(sample_response));

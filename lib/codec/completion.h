@@ -26,7 +26,9 @@ struct Completion {
   base::SharedBytes sample_response;  // serialised tinker_public.SampleResponse
   std::uint64_t tokens = 0;           // sampled, over all sequences
   bool aborted = false;               // a choice has finish_reason "abort": not a finished sample (cases.md U6)
-  bool logprobs_missing = false;      // a list of logprobs was absent and became zeros, as the peer does (cases.md U9)
+  // A list of logprobs was absent: those of tokens became zeros, those of the prompt are left out, as the peer does (cases.md
+  // U9).
+  bool logprobs_missing = false;
 };
 
 // Decodes the JSON body of a 200 of POST /v1/completions straight to SampleResponse bytes (server-contract.md §4.3, §3.5), with

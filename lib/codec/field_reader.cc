@@ -17,6 +17,7 @@ using Json = rapidjson::Value;
 using Writer = rapidjson::Writer<rapidjson::StringBuffer, rapidjson::UTF8<>, rapidjson::UTF8<>, rapidjson::CrtAllocator,
                                  rapidjson::kWriteNanAndInfFlag>;
 
+constexpr int kMostTooBig = 8;  // numbers beyond a double that one body may hold and still have them named
 constexpr int kShownDepth = 16;
 constexpr std::size_t kShownBytes = 4096;
 
@@ -75,6 +76,13 @@ std::optional<Number> number_in(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size() && !text.empty() ? std::optional(number) : std::nullopt;
 }
 
+// Puts a word in the place of the number at `offset`, whose sign stays.
+void replace_number(std::string& json, std::size_t offset, std::string_view word) {
+  if (json[offset] == '-') ++offset;
+  const std::size_t end = json.find_first_not_of("0123456789.eE+-", offset);
+  json.replace(offset, end == std::string::npos ? end : end - offset, word);
+}
+
 std::string lower(std::string_view text) {
   std::string low(text);
   for (char& c : low) {
@@ -99,6 +107,12 @@ std::optional<base::Error> parse_body(std::string_view text, rapidjson::Document
   constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNanAndInfFlag |
                               rapidjson::kParseFullPrecisionFlag | rapidjson::kParseValidateEncodingFlag;
   document.Parse<kFlags>(text.data(), text.size());
+  std::string bounded;
+  for (int too_big = 0; document.GetParseError() == rapidjson::kParseErrorNumberTooBig && too_big < kMostTooBig; ++too_big) {
+    if (bounded.empty()) bounded = text;
+    replace_number(bounded, document.GetErrorOffset(), "Infinity");
+    document.Parse<kFlags>(bounded.data(), bounded.size());
+  }
   if (!document.HasParseError()) return std::nullopt;
   const std::string position = std::to_string(document.GetErrorOffset());
   const std::string why = rapidjson::GetParseError_En(document.GetParseError());
@@ -112,17 +126,22 @@ FieldReader::FieldReader(const Json& object, Location location, std::vector<base
   fault("model_attributes_type", location_, "Input should be a valid dictionary or object to extract fields from", object);
 }
 
-const Json* FieldReader::find(std::string_view key) const {
+const Json* FieldReader::member(std::string_view key) const {
   if (!object_.IsObject()) return nullptr;
   const Json* found = nullptr;
   for (const auto& member : object_.GetObject()) {
     if (view_of(member.name) == key) found = &member.value;
   }
+  return found;
+}
+
+const Json* FieldReader::find(std::string_view key) const {
+  const Json* found = member(key);
   return found == nullptr || found->IsNull() ? nullptr : found;
 }
 
 const Json* FieldReader::required(std::string_view key) {
-  const Json* value = find(key);
+  const Json* value = member(key);
   if (value == nullptr && object_.IsObject()) fault("missing", at(key), "Field required", object_);
   return value;
 }

@@ -33,20 +33,22 @@ class Location {
   std::string json_;
 };
 
-// Parses JSON for a FieldReader: any depth without recursion, NaN and Infinity read so that they can be refused by name.
-// Errors: unprocessable with the peer's `json_invalid` or `missing` (an empty body).
+// Parses JSON for a FieldReader: any depth without recursion. NaN, Infinity and numbers too large for a double are read as
+// such, so that they can be refused by the name of their field. Errors: unprocessable with the peer's `json_invalid` or
+// `missing` (an empty body).
 std::optional<base::Error> parse_body(std::string_view text, rapidjson::Document& document);
 
 // Reads the members of one JSON object with the peer's lax scalar rules and gathers every fault (server-contract.md §1.1): an
 // integer may be an integral float, decimal text or a boolean, and so on. Of members that stand twice the last counts. null is
-// absent. Getters that met a fault return an empty value.
+// absent for an optional one. Getters that met a fault return an empty value.
 class FieldReader {
  public:
   // `object` may be anything: what is no object is a fault, and then every member is absent.
   FieldReader(const rapidjson::Value& object, Location location, std::vector<base::Fault>& faults);
 
-  // The member, or nullptr when it is absent or null. required() adds a fault then.
+  // The member, or nullptr when it is absent or null.
   const rapidjson::Value* find(std::string_view key) const;
+  // The member, which may be null; nullptr with a fault when it is absent.
   const rapidjson::Value* required(std::string_view key);
   // The member with its fault when it is no array.
   const rapidjson::Value* array(std::string_view key);
@@ -70,6 +72,8 @@ class FieldReader {
   const Location& location() const { return location_; }
 
  private:
+  const rapidjson::Value* member(std::string_view key) const;
+
   const rapidjson::Value& object_;
   Location location_;
   std::vector<base::Fault>& faults_;

@@ -3,6 +3,7 @@
 
 #include <fast_float/fast_float.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -47,6 +48,26 @@ const char* skip_space(const char* p, const char* end) {
   while (p < end && is_space(*p)) ++p;
   return p;
 }
+
+// Appends numbers to a Buffer, of which the size is set once, at the end: a call a number would cost more than scanning it.
+template <class Number>
+class Appender {
+ public:
+  explicit Appender(base::Buffer& out) : out_(out), at_(out.size()) {}
+  Appender(const Appender&) = delete;
+  ~Appender() { out_.resize(at_); }
+
+  void append(Number number) {
+    if (at_ + sizeof number > out_.size()) out_.resize(std::max<std::size_t>(kLeast, at_ + at_ / 2));
+    std::memcpy(out_.data() + at_, &number, sizeof number);
+    at_ += sizeof number;
+  }
+
+ private:
+  static constexpr std::size_t kLeast = 256;
+  base::Buffer& out_;
+  std::size_t at_;
+};
 
 // Walks over the elements; `scan` takes one at p and returns the position behind it, or nullptr. Bytes behind `end` may be
 // read, never taken.
@@ -153,6 +174,7 @@ const char* scan_float(const char* p, const char* end, float& value) {
 }
 
 base::Result<const char*> scan_int32_array(std::string_view json, base::Buffer& out) {
+  Appender<std::int32_t> tokens(out);
   return each_number(json, "int32", [&](const char* p) -> const char* {
     const bool negative = *p == '-';
     if (negative) ++p;
@@ -170,17 +192,18 @@ base::Result<const char*> scan_int32_array(std::string_view json, base::Buffer& 
     if (negative) number = -number;
     const auto value = static_cast<std::int32_t>(number);
     if (value != number) return nullptr;
-    out.append(&value, sizeof value);
+    tokens.append(value);
     return p;
   });
 }
 
 base::Result<const char*> scan_float_array(std::string_view json, base::Buffer& out) {
   const char* end = json.data() + json.size();
+  Appender<float> numbers(out);
   return each_number(json, "number", [&](const char* p) -> const char* {
     float value = std::numeric_limits<float>::quiet_NaN();
     const char* behind = std::memcmp(p, "null", 4) == 0 ? p + 4 : scan_float(p, end, value);
-    if (behind != nullptr) out.append(&value, sizeof value);
+    if (behind != nullptr) numbers.append(value);
     return behind;
   });
 }

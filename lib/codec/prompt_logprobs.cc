@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -15,6 +16,18 @@ namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 constexpr float kUnusedLogprob = -99999.0F;
+
+bool take_logprob(JsonCursor& cursor, float& logprob) {
+  logprob = kNone;
+  if (cursor.take_null()) return true;
+  const char* behind = scan_float(cursor.at(), cursor.end(), logprob);
+  if (behind == nullptr) return false;
+  cursor.move_to(behind);
+  return true;
+}
+
+// NaN is less likely than anything.
+bool more_likely(float a, float b) { return a > b || (std::isnan(b) && !std::isnan(a)); }
 
 template <class Number>
 std::string_view bytes_of(const std::vector<Number>& numbers) {
@@ -41,29 +54,36 @@ bool PromptLogprobs::read(JsonCursor& cursor, const CompletionWants& wants) {
     if (at >= wants.prompt_tokens.size() || at < first_wanted) return true;
     const auto own = std::ranges::find(row, wants.prompt_tokens[at], &Entry::first);
     if (own != row.end()) own_[at] = own->second;
-    std::ranges::stable_sort(row, std::ranges::greater{}, &Entry::second);
+    if (wants.topk_prompt_logprobs == 0) return true;
+    std::ranges::stable_sort(row, more_likely, &Entry::second);
     row.resize(std::min<std::size_t>(row.size(), wants.topk_prompt_logprobs));
     topk_[at] = row;
     return true;
   });
 }
 
-bool PromptLogprobs::read_row(JsonCursor& cursor, std::vector<Entry>& row) const {
+bool PromptLogprobs::read_row(JsonCursor& cursor, std::vector<Entry>& row) {
   return cursor.each_member([&](std::string_view token_text) {
     Entry entry{0, kNone};
     const auto [end, error] = std::from_chars(token_text.data(), token_text.data() + token_text.size(), entry.first);
     if (error != std::errc{} || end != token_text.data() + token_text.size()) return false;
-    const bool read = cursor.each_member([&](std::string_view key) {
-      if (key != "logprob") return cursor.skip_value();
-      cursor.peek();
-      const char* behind = scan_float(cursor.at(), cursor.end(), entry.second);
-      if (behind == nullptr) return false;
-      cursor.move_to(behind);
-      return true;
-    });
+    const bool read = cursor.each_member(
+        [&](std::string_view key) { return key == "logprob" ? take_logprob(cursor, entry.second) : cursor.skip_value(); });
     row.push_back(entry);
     return read;
   });
+}
+
+std::size_t PromptLogprobs::widest_row() const {
+  std::size_t k = 1;
+  for (const auto& row : topk_) k = std::max(k, row.size());
+  return k;
+}
+
+std::size_t PromptLogprobs::message_size(const CompletionWants& wants) const {
+  constexpr std::size_t kHeads = 64;  // tags, lengths, k
+  if (!present_) return 0;
+  return kHeads + 4 * own_.size() + (wants.topk_prompt_logprobs == 0 ? 0 : 8 * own_.size() * widest_row());
 }
 
 void PromptLogprobs::append_to(base::Buffer& sample_response, const CompletionWants& wants) const {
@@ -71,8 +91,7 @@ void PromptLogprobs::append_to(base::Buffer& sample_response, const CompletionWa
   append_bytes_field(2, bytes_of(own_), sample_response);
   if (wants.topk_prompt_logprobs == 0 || own_.empty()) return;
 
-  std::size_t k = 1;
-  for (const auto& row : topk_) k = std::max(k, row.size());
+  const std::size_t k = widest_row();
   std::vector<std::int32_t> tokens(topk_.size() * k, 0);
   std::vector<float> logprobs(topk_.size() * k, kUnusedLogprob);
   for (std::size_t i = 0; i < topk_.size(); ++i) {

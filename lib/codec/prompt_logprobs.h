@@ -20,13 +20,16 @@ class PromptLogprobs {
   bool read(JsonCursor& cursor, const CompletionWants& wants);
   bool present() const { return present_; }
 
+  // What append_to() will need, about.
+  std::size_t message_size(const CompletionWants& wants) const;
   // Appends fields 2 and, with top-k, 3 of SampleResponse. Positions that have no logprob, and those before the last
   // prompt_logprobs_last_n, are NaN, their top-k cells unused (wire.md §6).
   void append_to(base::Buffer& sample_response, const CompletionWants& wants) const;
 
  private:
   using Entry = std::pair<std::int32_t, float>;  // token, logprob
-  bool read_row(JsonCursor& cursor, std::vector<Entry>& row) const;
+  static bool read_row(JsonCursor& cursor, std::vector<Entry>& row);
+  std::size_t widest_row() const;
 
   bool present_ = false;
   std::vector<float> own_;                // [prompt]

@@ -69,16 +69,16 @@ void append_sequence(const tinker_public::SampledSequence& sequence, std::string
   json += '}';
 }
 
-// A row of [token, logprob] pairs; trailing unused cells are left out, a row without any is null (wire.md §6).
+// A row of [token, logprob] pairs; trailing unused cells are left out, a row whose first cell is unused is null (wire.md §6).
 void append_topk_row(const tinker_public::TopkLogprobs& topk, std::size_t row, std::string& json) {
   constexpr float kUnused = -99999.0F;
   const std::size_t first = row * topk.k();
-  std::size_t used = topk.k();
-  while (used > 0 && at<float>(topk.logprobs(), first + used - 1) == kUnused) --used;
-  if (used == 0) {
+  if (at<float>(topk.logprobs(), first) == kUnused) {
     json += "null";
     return;
   }
+  std::size_t used = topk.k();
+  while (at<float>(topk.logprobs(), first + used - 1) == kUnused) --used;
   json += '[';
   for (std::size_t j = 0; j < used; ++j) {
     json += j > 0 ? ",[" : "[";

@@ -59,7 +59,7 @@ std::optional<std::string> read_seed(FieldReader& params, std::string_view body)
   const Json* seed = params.find("seed");
   if (seed == nullptr) return std::nullopt;
   if (seed->IsUint64()) return std::to_string(seed->GetUint64());
-  if (seed->IsDouble() && std::isfinite(seed->GetDouble()) && std::fabs(seed->GetDouble()) >= 0x1p63) {
+  if (seed->IsDouble() && std::fabs(seed->GetDouble()) >= 0x1p63) {
     const std::string padded = std::string(body) + std::string(base::Buffer::kPadding, ' ');
     const std::string_view text = seed_text(std::string_view(padded).substr(0, body.size()));
     if (all_digits(text.starts_with('-') ? text.substr(1) : text)) return std::string(text);
