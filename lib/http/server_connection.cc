@@ -44,8 +44,8 @@ bool has_unread_bytes(int fd) {
 }  // namespace
 
 ServerConnection::ServerConnection(Connections& owner, loop::BuffereventPtr events, std::string peer,
-                                   std::optional<PeerCredentials> credentials)
-    : owner_(owner), events_(std::move(events)), peer_(std::move(peer)), credentials_(credentials) {
+                                   std::unique_ptr<const PeerCredentials> credentials)
+    : owner_(owner), events_(std::move(events)), peer_(std::move(peer)), credentials_(std::move(credentials)) {
   bufferevent_setcb(
       events_.get(), [](bufferevent*, void* self) { static_cast<ServerConnection*>(self)->on_readable(); },
       [](bufferevent*, void* self) { static_cast<ServerConnection*>(self)->on_written(); },
@@ -228,8 +228,8 @@ bool ServerConnection::accept_head(std::string_view head) {
                      .path = std::move(parsed->path),
                      .query = std::move(parsed->query),
                      .fields = std::move(parsed->fields),
-                     .peer = peer_,
-                     .credentials = credentials_};
+                     .peer = peer_};
+  if (credentials_) reading.request.credentials = *credentials_;
   if (framing->body == BodyKind::none) return true;
 
   const ServerHooks& hooks = owner_.hooks();
@@ -370,7 +370,10 @@ void ServerConnection::write(const Response& response) {
     iovec pieces[2] = {{head.data(), head.size()}, {const_cast<char*>(body.data()), body.size()}};
     const msghdr message{.msg_iov = pieces, .msg_iovlen = body.empty() ? 1u : 2u};
     const ssize_t result = sendmsg(fd(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (result < 0 && errno != EAGAIN && errno != EINTR) return close();
+    if (result < 0 && errno != EAGAIN && errno != EINTR) {
+      transfer.bytes_out = 0;
+      return close();
+    }
     sent = result < 0 ? 0 : static_cast<std::size_t>(result);
   }
   if (sent == transfer.bytes_out) return finish_exchange();

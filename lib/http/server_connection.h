@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/deadline_list.h"
@@ -41,7 +40,7 @@ struct Reply::State {
 class ServerConnection : public base::DeadlineList<ServerConnection>::Hook {
  public:
   ServerConnection(Connections& owner, loop::BuffereventPtr events, std::string peer,
-                   std::optional<PeerCredentials> credentials);
+                   std::unique_ptr<const PeerCredentials> credentials);
   ~ServerConnection();
 
   // The deadline of the list that it is in has passed.
@@ -103,7 +102,7 @@ class ServerConnection : public base::DeadlineList<ServerConnection>::Hook {
   bool keep_alive_ = true;
   std::size_t dropped_bytes_ = 0;  // while lingering
   std::string peer_;
-  std::optional<PeerCredentials> credentials_;
+  std::unique_ptr<const PeerCredentials> credentials_;  // of a Unix socket
   std::unique_ptr<Transfer> transfer_;
   std::function<void(Delivery)> unconfirmed_;  // told `written`, waits for the client's next request
 };
