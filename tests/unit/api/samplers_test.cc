@@ -55,11 +55,15 @@ class FakeDb final : public store::TinkerDb {
 class SamplersTest : public ::testing::Test {
  protected:
   SamplersTest() {
-    db.sessions["base"] = {.id = {"base"}, .session = {"s1"}, .base_model = "tiny"};
-    db.sessions["trained"] = {.id = {"trained"}, .session = {"s1"}, .model_path = "tinker://m1/sampler_weights/ck1"};
+    db.sessions["base"] = base_session("base");
+    db.sessions["trained"] = base_session("trained");
+    db.sessions["trained"].base_model.reset();
+    db.sessions["trained"].model_path = "tinker://m1/sampler_weights/ck1";
     db.models["m1"] = {.id = "m1", .base_model = "tiny-base", .status = "created", .is_lora = true};
     db.checkpoints["m1/ck1"] = {store::CheckpointStatus::completed, ""};
   }
+
+  static store::SamplingSessionRow base_session(const std::string& id) { return {{id}, {"s1"}, 0, "tiny", std::nullopt}; }
 
   base::Result<Samplers::Found> of_session(const std::string& id) {
     std::optional<base::Result<Samplers::Found>> result;
@@ -147,7 +151,7 @@ TEST_F(SamplersTest, PassesOnAFailureOfTheDatabase) {
 }
 
 TEST_F(SamplersTest, RemembersABoundedNumber) {
-  for (const char* id : {"a", "b", "c"}) db.sessions[id] = {.id = {id}, .session = {"s1"}, .base_model = "tiny"};
+  for (const char* id : {"a", "b", "c"}) db.sessions[id] = base_session(id);
   of_session("a");
   of_session("b");
   of_session("c");
