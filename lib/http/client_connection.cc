@@ -14,10 +14,7 @@
 #include <optional>
 #include <utility>
 
-#include "http/chunked.h"
-#include "http/framing.h"
-#include "http/head_scanner.h"
-#include "http/syntax.h"
+#include "http/answer_reader.h"
 #include "loop/handles.h"
 
 namespace tinker::http {
@@ -25,22 +22,12 @@ namespace {
 
 // Read before other events get their turn.
 constexpr std::size_t kBytesPerTurn = 256 * 1024;
-constexpr std::size_t kScratchBytes = 64 * 1024;
-// A length is a claim: so much room is made ahead of what has come.
-constexpr std::size_t kRoomAheadBytes = std::size_t{16} << 20;
-constexpr std::size_t kFieldLimit = 200;
 
 // A vanished host is found after a minute, not after the read time-out of half an hour (design.md §3).
 constexpr int kKeepAliveIdleSec = 30;
 constexpr int kKeepAliveIntervalSec = 10;
 constexpr int kKeepAliveProbes = 3;
 constexpr unsigned kUserTimeoutMs = 60'000;
-
-// Heads are read into it, with what follows them; shared by all connections of a thread, empty between two events.
-char* scratch() {
-  thread_local const std::unique_ptr<char[]> bytes(new char[kScratchBytes]);
-  return bytes.get();
-}
 
 template <class T>
 void set_option(int fd, int level, int option, T value) {
@@ -73,31 +60,16 @@ struct ClientConnection::Impl {
 
  private:
   enum class Phase { closed, connecting, exchanging, idle };
-  enum class Stage { head, length, chunked, until_close };  // of the answer
-  // Whether the exchange goes on. After `over` the connection may have been destroyed.
-  enum class Next { read_on, over };
-
   void connect();
+  std::string why_unconnected(int error) const;
   void on_writable();
   void transmit();
   void on_readable();
-  std::pair<char*, std::size_t> room();
-  Next take(std::size_t count);
-  Next take_head(std::string_view bytes);
-  Next begin_body(std::string_view rest);
-  Next take_body(std::size_t from);
-  Next take_chunks(std::size_t from);
-  Next on_end(int error);
-  Next complete(bool reusable);
-  Next fail(Breakage kind, std::string text);
-  Next malformed(std::string_view what) {
-    return fail(Breakage::malformed, "the answer of " + address_.text() + " is malformed: " + std::string(what));
-  }
-  Next too_large() {
-    return fail(Breakage::too_large,
-                "the answer of " + address_.text() + " is larger than " + std::to_string(limits_.body_bytes) + " bytes");
-  }
-  Next finish(tl::expected<Answer, Broken> result);
+  void on_end(int error);
+  // These three may have destroyed the connection when they return.
+  void go_on(AnswerReader::State state);
+  void fail(Breakage kind, std::string text);
+  void finish(tl::expected<Answer, Broken> result);
   void on_timer();
   void wake_at(base::Monotonic deadline);
   void close();
@@ -118,17 +90,11 @@ struct ClientConnection::Impl {
   std::string head_;
   base::SharedBytes body_;
   std::size_t sent_ = 0;
-  bool write_broken_ = false;  // the other side takes no more; it may have answered before
+  bool sent_whole_ = false;
   ClientLimits limits_;
   Done done_;
   bool reused_ = false;
-  Stage stage_ = Stage::head;
-  std::size_t head_bytes_ = 0;  // of the answer, interim ones included
-  HeadScanner scanner_;
-  std::string split_head_;  // what came of a head that did not come in one piece
-  Framing framing_;
-  ChunkedDecoder decoder_;
-  Answer answer_;
+  AnswerReader reader_;
 };
 
 void ClientConnection::Impl::send(std::string head, base::SharedBytes body, const ClientLimits& limits, Done done) {
@@ -136,15 +102,10 @@ void ClientConnection::Impl::send(std::string head, base::SharedBytes body, cons
   head_ = std::move(head);
   body_ = std::move(body);
   sent_ = 0;
-  write_broken_ = false;
+  sent_whole_ = false;
   limits_ = limits;
   done_ = std::move(done);
-  stage_ = Stage::head;
-  head_bytes_ = 0;
-  scanner_ = {};
-  split_head_.clear();
-  decoder_ = {};
-  answer_ = {};
+  reader_.start(head_.starts_with("HEAD "), limits_);
   progress_ = std::chrono::steady_clock::now();
   reused_ = phase_ == Phase::idle && used_before_;
   if (phase_ == Phase::closed) return connect();
@@ -173,8 +134,7 @@ void ClientConnection::Impl::connect() {
     set_option(fd_.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, kUserTimeoutMs);
   }
   if (::connect(fd_.get(), address_.get(), address_.size) != 0 && errno != EINPROGRESS) {
-    if (errno == ECONNREFUSED) return fail_soon("connection to " + address_.text() + " refused");
-    return fail_soon("cannot connect to " + address_.text() + ": " + std::strerror(errno));
+    return fail_soon(why_unconnected(errno));
   }
   const auto make = [this](short what, event_callback_fn run) {
     loop::EventPtr made(event_new(loop_.base(), fd_.get(), what, run, this));
@@ -187,19 +147,17 @@ void ClientConnection::Impl::connect() {
   wake_at(progress_ + std::chrono::duration_cast<base::Monotonic::duration>(limits_.connect));
 }
 
+std::string ClientConnection::Impl::why_unconnected(int error) const {
+  if (error == ECONNREFUSED) return "connection to " + address_.text() + " refused";
+  return "cannot connect to " + address_.text() + ": " + std::strerror(error);
+}
+
 void ClientConnection::Impl::on_writable() {
   if (phase_ == Phase::connecting) {
     int error = 0;
     socklen_t size = sizeof error;
     getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error == ECONNREFUSED) {
-      fail(Breakage::connect_failed, "connection to " + address_.text() + " refused");
-      return;
-    }
-    if (error != 0) {
-      fail(Breakage::connect_failed, "cannot connect to " + address_.text() + ": " + std::strerror(error));
-      return;
-    }
+    if (error != 0) return fail(Breakage::connect_failed, why_unconnected(error));
     phase_ = Phase::exchanging;
     event_add(readable_.get(), nullptr);
     progress_ = std::chrono::steady_clock::now();
@@ -223,12 +181,12 @@ void ClientConnection::Impl::transmit() {
       return;
     }
     if (result < 0) {
-      write_broken_ = true;  // what the other side said before, or its end, comes from reading
-      return;
+      return;  // what the other side said before, or its end, comes from reading
     }
     sent_ += static_cast<std::size_t>(result);
     progress_ = std::chrono::steady_clock::now();
   }
+  sent_whole_ = true;
   body_ = {};
 }
 
@@ -242,198 +200,64 @@ void ClientConnection::Impl::on_readable() {
     return;
   }
   for (std::size_t turn = 0; turn < kBytesPerTurn;) {
-    const auto [at, size] = room();
+    const auto [at, room] = reader_.room();
+    const std::size_t size = std::min(room, kBytesPerTurn);
     const ssize_t got = recv(fd_.get(), at, size, 0);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
-    if (got <= 0) {
-      on_end(got == 0 ? 0 : errno);
-      return;
-    }
+    if (got <= 0) return on_end(got == 0 ? 0 : errno);
     progress_ = std::chrono::steady_clock::now();
     const auto count = static_cast<std::size_t>(got);
-    if (take(count) == Next::over) return;
+    if (const auto state = reader_.take(count); state != AnswerReader::State::more) return go_on(state);
     if (count < size) return;  // that was all there is
     turn += count;
   }
 }
 
-// Where the next bytes go: a head into scratch memory, a body into its place.
-std::pair<char*, std::size_t> ClientConnection::Impl::room() {
-  base::Buffer& body = answer_.body;
-  switch (stage_) {
-    case Stage::head:
-      return {scratch(), kScratchBytes};
-    case Stage::length: {
-      const std::size_t missing = framing_.length - body.size();
-      if (body.size() == body.capacity()) body.reserve(body.size() + std::min(missing, kRoomAheadBytes));
-      return {body.data() + body.size(), std::min({missing, body.capacity() - body.size(), kBytesPerTurn})};
-    }
-    case Stage::chunked: {
-      const auto ahead = static_cast<std::size_t>(std::min<std::uint64_t>(decoder_.remaining(), kRoomAheadBytes));
-      const std::size_t wanted = body.size() + ahead + kScratchBytes / 2;
-      if (wanted > body.capacity()) body.reserve(std::max(wanted, body.capacity() + body.capacity() / 2));
-      return {body.data() + body.size(), std::min(body.capacity() - body.size(), kBytesPerTurn)};
-    }
-    case Stage::until_close:
-      if (body.capacity() - body.size() < kScratchBytes / 2) body.reserve(std::max(kScratchBytes, body.capacity() * 2));
-      return {body.data() + body.size(), std::min(body.capacity() - body.size(), kBytesPerTurn)};
-  }
-  return {scratch(), kScratchBytes};
-}
-
-ClientConnection::Impl::Next ClientConnection::Impl::take(std::size_t count) {
-  if (stage_ == Stage::head) return take_head({scratch(), count});
-  const std::size_t from = answer_.body.size();
-  answer_.body.resize(from + count);
-  return take_body(from);
-}
-
-ClientConnection::Impl::Next ClientConnection::Impl::take_head(std::string_view bytes) {
-  for (;;) {
-    const std::size_t before = scanner_.size();
-    const HeadScanner::State state = scanner_.feed(bytes);
-    const std::size_t used = scanner_.size() - before;
-    head_bytes_ += used;
-    if (head_bytes_ > limits_.head_bytes)
-      return fail(Breakage::too_large, "the head of the answer of " + address_.text() + " is larger than " +
-                                           std::to_string(limits_.head_bytes) + " bytes");
-    switch (state) {
-      case HeadScanner::State::more:
-        split_head_.append(bytes);
-        return Next::read_on;
-      case HeadScanner::State::bare_line_feed:
-        return malformed("a line does not end in CR LF");
-      case HeadScanner::State::folded:
-        return malformed("a folded header field");
-      case HeadScanner::State::whole:
-        break;
-    }
-    std::string_view head = bytes.substr(0, used);
-    if (!split_head_.empty()) head = split_head_.append(head);
-    bytes.remove_prefix(used);
-
-    auto parsed = parse_answer_head(head.substr(scanner_.lead()), kFieldLimit);
-    if (!parsed) return malformed(parsed.error());
-    const bool interim = parsed->status / 100 == 1;
-    if (interim && parsed->status == 101) return malformed("it switches to a protocol that was not asked for");
-    if (!interim) {
-      auto framing = answer_framing(*parsed, head_.starts_with("HEAD "));
-      if (!framing) return malformed(framing.error());
-      framing_ = *framing;
-      answer_.status = parsed->status;
-      answer_.fields = std::move(parsed->fields);
-      return begin_body(bytes);
-    }
-    scanner_ = {};
-    split_head_.clear();
-    if (bytes.empty()) return Next::read_on;
-  }
-}
-
-// `rest` came with the head.
-ClientConnection::Impl::Next ClientConnection::Impl::begin_body(std::string_view rest) {
-  switch (framing_.body) {
-    case BodyKind::none:
-      return complete(rest.empty());
-    case BodyKind::length:
-      if (framing_.length > limits_.body_bytes) return too_large();
-      if (rest.size() > framing_.length) {
-        answer_.body.append(rest.substr(0, framing_.length));
-        return complete(/*reusable=*/false);
-      }
-      stage_ = Stage::length;
-      break;
-    case BodyKind::chunked:
-      stage_ = Stage::chunked;
-      break;
-    case BodyKind::until_close:
-      stage_ = Stage::until_close;
-      break;
-  }
-  if (rest.empty()) return Next::read_on;
-  room();
-  answer_.body.append(rest);
-  return take_body(0);
-}
-
-// The bytes of the body from `from` on are new.
-ClientConnection::Impl::Next ClientConnection::Impl::take_body(std::size_t from) {
-  const std::size_t size = answer_.body.size();
-  switch (stage_) {
-    case Stage::head:
-      break;
-    case Stage::length:
-      return size == framing_.length ? complete(/*reusable=*/true) : Next::read_on;
-    case Stage::chunked:
-      return take_chunks(from);
-    case Stage::until_close:
-      return size > limits_.body_bytes ? too_large() : Next::read_on;
-  }
-  return Next::read_on;
-}
-
-// Takes the coding off in place: what is left is never longer than what came.
-ClientConnection::Impl::Next ClientConnection::Impl::take_chunks(std::size_t from) {
-  base::Buffer& body = answer_.body;
-  std::string_view coded = body.view().substr(from);
-  std::size_t end = from;
-  while (!coded.empty() && !decoder_.done()) {
-    const auto step = decoder_.step(coded);
-    if (decoder_.broken()) return malformed(decoder_.fault());
-    if (!step.payload.empty()) std::memmove(body.data() + end, step.payload.data(), step.payload.size());
-    end += step.payload.size();
-    coded.remove_prefix(step.used);
-  }
-  body.resize(end);
-  if (end > limits_.body_bytes || decoder_.remaining() > limits_.body_bytes - end) return too_large();
-  return decoder_.done() ? complete(coded.empty()) : Next::read_on;
-}
-
-ClientConnection::Impl::Next ClientConnection::Impl::on_end(int error) {
-  if (stage_ == Stage::until_close && error == 0) return complete(/*reusable=*/false);
+// The connection ended: in order when `error` is 0.
+void ClientConnection::Impl::on_end(int error) {
+  if (reader_.begun() && error == 0) return go_on(reader_.end());
   const std::string how =
-      error == 0 ? " closed the connection" : std::string(" broke the connection (") + std::strerror(error) + ")";
+      error == 0 ? "closed the connection" : std::string("broke the connection (") + std::strerror(error) + ")";
   // TCP keep-alive or the user time-out gave up: the host is gone, which is no close.
   if (error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH)
     return fail(Breakage::read_timed_out, address_.text() + " is not there any more (" + std::strerror(error) + ")");
-  if (head_bytes_ > 0) {
-    std::string where = " in the head of its answer";
-    if (stage_ != Stage::head) where = " after " + std::to_string(answer_.body.size()) + " bytes of the body of its answer";
-    if (stage_ == Stage::length) where += " of " + std::to_string(framing_.length);
-    return fail(Breakage::cut_short, address_.text() + how + where);
-  }
-  if (write_broken_ || sent_ < head_.size() + body_.size())
-    return fail(Breakage::write_failed, address_.text() + how + " while the request was being sent");
-  return fail(Breakage::closed_early, address_.text() + how + " before it answered");
+  if (reader_.begun()) return fail(Breakage::cut_short, address_.text() + " " + how + " " + reader_.position());
+  if (!sent_whole_) return fail(Breakage::write_failed, address_.text() + " " + how + " while the request was being sent");
+  return fail(Breakage::closed_early, address_.text() + " " + how + " before it answered");
 }
 
-// --- the end of an exchange
-
-ClientConnection::Impl::Next ClientConnection::Impl::complete(bool reusable) {
-  const bool sent_whole = !write_broken_ && body_.empty();
-  if (reusable && framing_.keep_alive && sent_whole) {
+// Ends the exchange unless there is more to come.
+void ClientConnection::Impl::go_on(AnswerReader::State state) {
+  switch (state) {
+    case AnswerReader::State::more:
+      return;
+    case AnswerReader::State::broken:
+      return fail(reader_.kind(), address_.text() + " " + reader_.fault());
+    case AnswerReader::State::whole:
+      break;
+  }
+  if (reader_.keeps_alive() && sent_whole_) {
     phase_ = Phase::idle;
     used_before_ = true;
   } else {
     close();
   }
-  return finish(std::move(answer_));
+  finish(std::move(reader_.answer()));
 }
 
-ClientConnection::Impl::Next ClientConnection::Impl::fail(Breakage kind, std::string text) {
+void ClientConnection::Impl::fail(Breakage kind, std::string text) {
   close();
   const bool raced = reused_ && std::chrono::steady_clock::now() - progress_ < limits_.idle_race;
-  return finish(tl::unexpected(Broken{kind, raced, std::move(text)}));
+  finish(tl::unexpected(Broken{kind, raced, std::move(text)}));
 }
 
-ClientConnection::Impl::Next ClientConnection::Impl::finish(tl::expected<Answer, Broken> result) {
+void ClientConnection::Impl::finish(tl::expected<Answer, Broken> result) {
   head_.clear();
   body_ = {};
-  answer_ = {};
+  reader_.answer() = {};
   const Done done = std::exchange(done_, nullptr);
   done(std::move(result));
-  return Next::over;
 }
 
 void ClientConnection::Impl::close() {
@@ -454,10 +278,7 @@ void ClientConnection::Impl::wake_at(base::Monotonic deadline) {
 
 void ClientConnection::Impl::on_timer() {
   timer_at_ = base::Monotonic::max();
-  if (failed_) {
-    fail(Breakage::connect_failed, std::string(*failed_));
-    return;
-  }
+  if (failed_) return fail(Breakage::connect_failed, std::string(*failed_));
   if (idle()) return;
   const bool connecting = phase_ == Phase::connecting;
   const base::Seconds patience = connecting ? limits_.connect : limits_.read;
@@ -465,7 +286,7 @@ void ClientConnection::Impl::on_timer() {
   if (std::chrono::steady_clock::now() < deadline) return wake_at(deadline);
   if (connecting)
     fail(Breakage::connect_timed_out, address_.text() + " did not accept a connection within " + seconds_text(patience));
-  else if (!body_.empty())
+  else if (!sent_whole_)
     fail(Breakage::write_failed, address_.text() + " took no byte of the request for " + seconds_text(patience));
   else
     fail(Breakage::read_timed_out, "no byte from " + address_.text() + " for " + seconds_text(patience));

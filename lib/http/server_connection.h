@@ -91,6 +91,7 @@ class ServerConnection : public base::DeadlineList<ServerConnection>::Hook {
   void drop_input();
   void on_stalled_write();
   std::size_t unsent_bytes() const;
+  bool has_unread_bytes() const;  // in the kernel
   int fd() const;
 
   Connections& owner_;

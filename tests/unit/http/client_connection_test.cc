@@ -396,7 +396,7 @@ TEST(ClientConnection, RefusesMalformedAnswers) {
     const auto result = decoded(answer);
     ASSERT_FALSE(result) << answer;
     EXPECT_EQ(result.error().kind, Breakage::malformed) << answer << " -> " << result.error().text;
-    EXPECT_THAT(result.error().text, HasSubstr(" is malformed: "));
+    EXPECT_THAT(result.error().text, HasSubstr(" sent an answer that is malformed: "));
   }
 }
 
