@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/deadline_list.h"
+#include "base/error.h"
+#include "http/client_connection.h"
+#include "loop/event_loop.h"
+#include "tinker-load/sample_key.h"
+#include "tinker-load/statistics.h"
+
+namespace tinker::load {
+
+struct LoadOptions {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 8000;
+  std::string base_model = "tiny";
+  std::size_t num_requests = 1000;
+  std::size_t max_outstanding = 10000;   // samples between their submit and their result
+  std::size_t submit_concurrency = 400;  // asample requests at a time, as in the SDK (wire.md §3.2)
+  std::size_t prompt_tokens = 16;
+  std::size_t output_tokens = 16;
+  std::uint32_t num_samples = 1;
+  Body body = Body::minimal;     // how the router writes: what is expected of logprobs
+  double poll_timeout_sec = 45;  // as in the SDK on httpx (wire.md §1.4)
+};
+
+struct LoadCounts {
+  std::uint64_t completed = 0;   // with the result that belongs to the request
+  std::uint64_t wrong = 0;       // with another one
+  std::uint64_t failed = 0;      // with an error, or an answer that no client goes on after
+  std::uint64_t repolls = 0;     // polls after the first
+  std::uint64_t throttled = 0;   // asample answered 429
+  std::uint64_t reconnects = 0;  // connections that broke under a request
+  std::string first_trouble;     // in words
+};
+
+// Samples as an SDK does (wire.md §3.2, §5.3): submits with a bounded concurrency, one held poll a sample, 408 polled again at
+// once, 429 after a second, broken connections after a growing pause; and checks that each result belongs to its request.
+//
+// Owned by  main.
+// Thread    the loop's.
+class Client {
+ public:
+  // `done` runs when all samples have ended.
+  Client(loop::EventLoop& loop, const http::SocketAddress& server, LoadOptions options, std::function<void()> done);
+  ~Client();
+
+  // Makes the sessions and then samples. An error of the sessions ends the run: fatal() then says why.
+  void start();
+
+  const LoadCounts& counts() const { return counts_; }
+  const std::string& fatal() const { return fatal_; }
+  const Samples& submit_times() const { return submit_times_; }
+  const Samples& sample_times() const { return sample_times_; }
+  const Samples& health_times() const { return health_times_; }
+  base::Seconds took() const { return ended_ - began_; }
+  std::size_t ended() const { return counts_.completed + counts_.wrong + counts_.failed; }
+  std::size_t outstanding() const { return next_ - ended(); }
+
+ private:
+  struct Sample : base::DeadlineList<Sample>::Hook {
+    std::uint64_t number = 0;
+    std::string request_id;  // empty: not accepted yet
+    base::Monotonic began{};
+    std::unique_ptr<http::ClientConnection> connection;
+    std::uint32_t troubles = 0;  // since the last whole answer
+    bool polled = false;
+  };
+  using Answered = std::function<void(const http::Answer&)>;
+
+  void call_once(const char* path, std::string body, std::function<void(std::string)> then);
+  void create_sampling_session(const std::string& session);
+  void fill();
+  void submit(Sample& sample);
+  void submitted(Sample& sample, const http::Answer& answer);
+  void poll(Sample& sample);
+  void polled(Sample& sample, const http::Answer& answer);
+  void send(Sample& sample, const std::string& head, std::string body, Answered answered);
+  void again_after(Sample& sample, base::Seconds pause);
+  void pause_ended();
+  void release_connection(Sample& sample);
+  void end(Sample& sample, std::uint64_t& count, std::string trouble = {});
+  void probe_health();
+  std::uint64_t key_of_number(std::uint64_t number) const { return (salt_ + number) & ((std::uint64_t{1} << 60) - 1); }
+  bool belongs(std::uint64_t number, std::string_view sample_response) const;
+  std::string head(const char* method, const char* path, const char* accept) const;
+
+  loop::EventLoop& loop_;
+  const http::SocketAddress server_;
+  const LoadOptions options_;
+  const std::function<void()> done_;
+  const base::SystemClock clock_;
+  const std::uint64_t salt_;
+  const std::string submit_head_, poll_head_;
+
+  std::string sampling_session_;
+  std::string fatal_;
+  std::deque<Sample> samples_;  // by number; a deque, so that they stay where they are
+  std::size_t next_ = 0;
+  std::size_t submitting_ = 0;
+  std::vector<std::unique_ptr<http::ClientConnection>> idle_;
+  base::DeadlineList<Sample> pauses_;
+  loop::Timer pause_timer_;
+  base::Buffer expected_tokens_, expected_logprobs_;  // of positions from kChecked on
+
+  std::unique_ptr<http::ClientConnection> health_connection_;
+  loop::Timer health_timer_;
+  std::unique_ptr<http::ClientConnection> setup_connection_;
+
+  LoadCounts counts_;
+  Samples submit_times_, sample_times_, health_times_;
+  base::Monotonic began_{}, ended_{};
+};
+
+}  // namespace tinker::load
