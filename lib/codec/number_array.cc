@@ -32,9 +32,10 @@ int leading_digits(std::uint64_t bytes) {
   return others == 0 ? 8 : std::countr_zero(others) / 8;
 }
 
-// The number that the first `count` bytes (1 … 8), all digits, stand for: pairs, then fours, then all at once.
+// The number that the first `count` bytes (0 … 8), all digits, stand for: pairs, then fours, then all at once.
 std::uint32_t digits_value(std::uint64_t bytes, int count) {
-  std::uint64_t values = (bytes ^ kZeros) << (64 - 8 * count);
+  const int half = 4 * (8 - count);  // a shift by 64 at once is undefined
+  std::uint64_t values = (bytes ^ kZeros) << half << half;
   values = values * 10 + (values >> 8);
   constexpr std::uint64_t kPairs = 0x000000FF000000FFull;
   return static_cast<std::uint32_t>(
@@ -92,22 +93,24 @@ base::Result<const char*> each_number(std::string_view json, std::string_view wa
                     "no " + std::string(wanted) + " at byte " + std::to_string(p - begin) + " of the array");
 }
 
-// Powers of ten, each the double nearest to it.
+// 10^-60 … 10^60, each the double nearest to it.
 constexpr int kMostPower = 60;
-constexpr double kPowers[kMostPower + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11, 1e12,
-                                            1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25,
-                                            1e26, 1e27, 1e28, 1e29, 1e30, 1e31, 1e32, 1e33, 1e34, 1e35, 1e36, 1e37, 1e38,
-                                            1e39, 1e40, 1e41, 1e42, 1e43, 1e44, 1e45, 1e46, 1e47, 1e48, 1e49, 1e50, 1e51,
-                                            1e52, 1e53, 1e54, 1e55, 1e56, 1e57, 1e58, 1e59, 1e60};
+constexpr double kPowers[2 * kMostPower + 1] = {
+    1e-60, 1e-59, 1e-58, 1e-57, 1e-56, 1e-55, 1e-54, 1e-53, 1e-52, 1e-51, 1e-50, 1e-49, 1e-48, 1e-47, 1e-46, 1e-45,
+    1e-44, 1e-43, 1e-42, 1e-41, 1e-40, 1e-39, 1e-38, 1e-37, 1e-36, 1e-35, 1e-34, 1e-33, 1e-32, 1e-31, 1e-30, 1e-29,
+    1e-28, 1e-27, 1e-26, 1e-25, 1e-24, 1e-23, 1e-22, 1e-21, 1e-20, 1e-19, 1e-18, 1e-17, 1e-16, 1e-15, 1e-14, 1e-13,
+    1e-12, 1e-11, 1e-10, 1e-9,  1e-8,  1e-7,  1e-6,  1e-5,  1e-4,  1e-3,  1e-2,  1e-1,  1e0,   1e1,   1e2,   1e3,
+    1e4,   1e5,   1e6,   1e7,   1e8,   1e9,   1e10,  1e11,  1e12,  1e13,  1e14,  1e15,  1e16,  1e17,  1e18,  1e19,
+    1e20,  1e21,  1e22,  1e23,  1e24,  1e25,  1e26,  1e27,  1e28,  1e29,  1e30,  1e31,  1e32,  1e33,  1e34,  1e35,
+    1e36,  1e37,  1e38,  1e39,  1e40,  1e41,  1e42,  1e43,  1e44,  1e45,  1e46,  1e47,  1e48,  1e49,  1e50,  1e51,
+    1e52,  1e53,  1e54,  1e55,  1e56,  1e57,  1e58,  1e59,  1e60};
 
 // The float nearest to mantissa · 10^exponent, when a double computed with three roundings decides it: its distance from the
 // middle between two floats is larger than what the roundings can have moved it (each at most half a unit in the last of 53
 // places). False when it does not decide.
 bool near_float(std::uint64_t mantissa, int exponent, float& value) {
   if (exponent < -kMostPower || exponent > kMostPower) return false;
-  const double power = kPowers[exponent < 0 ? -exponent : exponent];
-  const double whole = static_cast<double>(mantissa);
-  const double number = exponent < 0 ? whole / power : whole * power;
+  const double number = static_cast<double>(mantissa) * kPowers[exponent + kMostPower];
   // Normal floats only: below them the place that is rounded at moves.
   if (number != 0 && (number < 1.2e-38 || number > 3.4e38)) return false;
   const auto below =
@@ -119,23 +122,34 @@ bool near_float(std::uint64_t mantissa, int exponent, float& value) {
 }
 
 struct Digits {
-  std::uint64_t mantissa = 0;
-  int count = 0;  // digits in the mantissa, leading zeros not counted
+  static constexpr int kMost = 19;  // that fit
+  std::uint64_t mantissa = 0;       // means nothing once there are more
+  int count = 0;                    // of the mantissa; eight zeros in front are not counted
+
+  // The first `more` (0 … 8) of `bytes`.
+  void add(std::uint64_t bytes, int more) {
+    static constexpr std::uint64_t kScale[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    mantissa = mantissa * kScale[more] + digits_value(bytes, more);
+    count += mantissa != 0 ? more : 0;
+  }
 };
 
-// Takes a run of digits into `digits`; past the 19 that fit only their count grows.
-const char* take_digits(const char* p, Digits& digits) {
+// Takes a run of digits into `digits`. How many of 16 digits behind the first eight there are differs from logprob to logprob,
+// so that no branch asks for it (33 → 21 ns a logprob).
+[[gnu::always_inline]] inline const char* take_digits(const char* p, Digits& digits) {
   for (;;) {
-    const std::uint64_t bytes = load8(p);
-    const int count = leading_digits(bytes);
-    if (count == 0) return p;
-    if (digits.count + count <= 19) {
-      static constexpr std::uint64_t kScale[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-      digits.mantissa = digits.mantissa * kScale[count] + digits_value(bytes, count);
-    }
-    if (digits.mantissa != 0) digits.count += count;
-    p += count;
-    if (count < 8) return p;
+    const std::uint64_t first = load8(p);
+    const int count = leading_digits(first);
+    digits.add(first, count);
+    if (count < 8) return p + count;
+    const std::uint64_t second = load8(p + 8);
+    const std::uint64_t third = load8(p + 16);
+    const int seconds = leading_digits(second);
+    const int thirds = leading_digits(third) * static_cast<int>(seconds == 8);
+    digits.add(second, seconds);
+    digits.add(third, thirds);
+    p += 8 + seconds + thirds;
+    if (thirds < 8) return p;
   }
 }
 
@@ -147,7 +161,12 @@ const char* scan_float(const char* p, const char* end, float& value) {
   if (negative) ++p;
   if (!is_digit(*p) || (*p == '0' && is_digit(p[1]))) return nullptr;
   Digits digits;
-  p = take_digits(p, digits);
+  if (is_digit(p[1])) {
+    p = take_digits(p, digits);
+  } else {
+    digits.mantissa = static_cast<std::uint64_t>(*p++ - '0');
+    digits.count = digits.mantissa != 0;
+  }
   int exponent = 0;
   if (*p == '.') {
     const char* fraction = ++p;
@@ -165,7 +184,7 @@ const char* scan_float(const char* p, const char* end, float& value) {
     exponent += down ? -shown : shown;
   }
   if (p > end) return nullptr;
-  if (digits.count <= 19 && near_float(digits.mantissa, exponent, value)) {
+  if (digits.count <= Digits::kMost && near_float(digits.mantissa, exponent, value)) {
     if (negative) value = -value;
     return p;
   }

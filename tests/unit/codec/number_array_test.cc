@@ -20,7 +20,7 @@ using support::buffer_of;
 template <class Number>
 std::vector<Number> numbers_in(const base::Buffer& bytes) {
   std::vector<Number> numbers(bytes.size() / sizeof(Number));
-  std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
   return numbers;
 }
 
