@@ -139,5 +139,3 @@ BENCHMARK(upstream_answer)->Arg(2'000)->Arg(384'000)->Arg(2'500'000)->Iterations
 
 }  // namespace
 }  // namespace tinker
-
-BENCHMARK_MAIN();
