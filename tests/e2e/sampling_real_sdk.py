@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The unmodified SDKs of PyPI sample 2,000 at once; what real vLLM bodies hold comes out as it went in."""
+
+import pytest
+
+from replay_router import Barrier, replays
+from support.captures import finished_samples
+from support.sdk import VERSIONS, expected_sequences, sample_with_sdk, sequences
+
+AT_ONCE = 2000
+FIRST_STAMP = 1_000_000  # beyond the captures' vocabulary: a stamp is never mistaken for a sampled token
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_2000_samples_at_once_come_out_as_they_went_in(version, daemon, router):
+    bodies = finished_samples()
+    barrier = Barrier(AT_ONCE)
+    calls, expected = [], []
+    for number in range(AT_ONCE):
+        body, stamp, prompt = bodies[number % len(bodies)], FIRST_STAMP + number, [7, number]
+        router.on(prompt, barrier.before(replays(body, stamp)))
+        calls.append({"prompt": prompt, "params": {"max_tokens": 16, "seed": number}})
+        expected.append(body.result(stamp))
+
+    results = sample_with_sdk(version, daemon, calls)
+
+    for result, right in zip(results, expected):
+        assert sequences(result) == expected_sequences(right)
+    assert len(router.requests) == AT_ONCE, "each sample is generated once"
+    assert sorted(request.json["seed"] for request in router.requests) == list(range(AT_ONCE))
