@@ -120,10 +120,10 @@ tl::unexpected<base::Error> broken(std::string what, const base::Buffer& body) {
 
 // What is wrong with a choice that was read whole; empty when nothing is.
 std::string fault_of(const Choice& choice) {
-  const std::string which = "has in choice " + std::to_string(choice.index) + " ";
-  if (!choice.has_tokens) return which + "no token_ids";
+  const auto which = [&] { return "has in choice " + std::to_string(choice.index) + " "; };
+  if (!choice.has_tokens) return which() + "no token_ids";
   if (choice.has_logprobs && !choice.logprobs.empty() && choice.logprobs.size() != choice.tokens.size()) {
-    return which + std::to_string(choice.tokens.size() / 4) + " tokens and " + std::to_string(choice.logprobs.size() / 4) +
+    return which() + std::to_string(choice.tokens.size() / 4) + " tokens and " + std::to_string(choice.logprobs.size() / 4) +
            " logprobs";
   }
   return {};

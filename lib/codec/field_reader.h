@@ -24,7 +24,7 @@ struct Whole {
 class Location {
  public:
   Location() : json_("[\"body\"") {}
-  Location at(std::string_view key) const;
+  Location at(std::string_view key) const;  // a name that needs no escape
   Location at(std::size_t index) const;
   std::string json() const { return json_ + "]"; }
 

@@ -130,7 +130,7 @@ struct Digits {
   void add(std::uint64_t bytes, int more) {
     static constexpr std::uint64_t kScale[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     mantissa = mantissa * kScale[more] + digits_value(bytes, more);
-    count += mantissa != 0 ? more : 0;
+    if (count != 0 || mantissa != 0) count += more;  // count first: the mantissa of too many digits may be 0 by chance
   }
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/sample_request.h"
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 #include "base/bytes.h"
@@ -240,7 +242,9 @@ void refuse_options(FieldReader& body, Refusal& refusal) {
 }  // namespace
 
 base::Result<SampleRequest> parse_sample_request(std::string_view text) {
-  rapidjson::Document document;
+  alignas(std::max_align_t) std::array<char, 8192> memory;  // enough for a short prompt, without an allocation
+  rapidjson::MemoryPoolAllocator<> pool(memory.data(), memory.size());
+  rapidjson::Document document(&pool);
   if (auto error = parse_body(text, document)) return tl::unexpected(std::move(*error));
 
   SampleRequest request;
