@@ -137,15 +137,17 @@ def holds(gate, then):
     async def behave(request, connection):
         leaving = asyncio.ensure_future(connection.until_client_leaves())
         opening = asyncio.ensure_future(gate.wait())
-        await asyncio.wait([leaving, opening], return_when=asyncio.FIRST_COMPLETED)
-        if opening.done():
+        try:
+            await asyncio.wait([leaving, opening], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            request.client_left = leaving.done()
             leaving.cancel()
-            await asyncio.gather(leaving, return_exceptions=True)
-            await then(request, connection)
-        else:
             opening.cancel()
-            request.client_left = True
+            await asyncio.gather(leaving, opening, return_exceptions=True)
+        if request.client_left:
             connection.close()
+        else:
+            await then(request, connection)
 
     return behave
 

@@ -84,6 +84,10 @@ class Daemon:
         """A counter of `tinkerctl status`."""
         return next(int(one["value"]) for one in self.ask("status")["counters"] if one["name"] == name)
 
+    def holds(self, request_id):
+        """Whether it still knows this future; looking does not touch the future's clocks."""
+        return self.ctl("futures", "show", request_id).returncode == 0
+
     def futures(self):
         """How many futures it holds, in all states."""
         return int(self.ask("futures", "count")["total"])
