@@ -111,12 +111,15 @@ std::optional<base::Error> parse_body(std::string_view text, rapidjson::Document
   if (text.empty()) return unprocessable({{"missing", R"(["body"])", "Field required", "null", ""}});
   constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNanAndInfFlag |
                               rapidjson::kParseFullPrecisionFlag | rapidjson::kParseValidateEncodingFlag;
+  // RapidJSON takes a NUL for the end.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) return json_invalid(nul, "Invalid character.");
-  std::string json(text);  // RapidJSON parses a text that ends in NUL faster than one with a length
-  document.Parse<kFlags>(json.c_str());
+  // By length: of a text that ends in NUL, RapidJSON reads up to three bytes more when a UTF-8 character is cut off there.
+  document.Parse<kFlags>(text.data(), text.size());
+  std::string json;
   for (int too_big = 0; document.GetParseError() == rapidjson::kParseErrorNumberTooBig && too_big < kMostTooBig; ++too_big) {
+    if (json.empty()) json = text;
     replace_number(json, document.GetErrorOffset(), "Infinity");
-    document.Parse<kFlags>(json.c_str());
+    document.Parse<kFlags>(json.data(), json.size());
   }
   if (!document.HasParseError()) return std::nullopt;
   return json_invalid(document.GetErrorOffset(), rapidjson::GetParseError_En(document.GetParseError()));

@@ -121,6 +121,9 @@ TEST(JsonBody, IsNotHarmedByWhatItCannotKeep) {
   EXPECT_TRUE(fault(R"({"k":{"a":NaN}})", object).starts_with("finite_number\n[\"body\",\"k\"]\n"));
   EXPECT_TRUE(fault("{\"k\":\"\xED\xA0\x80\"}", kText).starts_with("json_invalid\n"));
   EXPECT_TRUE(fault(R"({"k":"\ud800"})", kText).starts_with("json_invalid\n"));
+  EXPECT_TRUE(fault("{\"k\":\"\xF0", kText).starts_with("json_invalid\n"));
+  EXPECT_TRUE(fault("{\"k\":\"\xE2\x82", kText).starts_with("json_invalid\n"));
+  EXPECT_TRUE(fault(std::string("{}\0{}", 5), [](JsonBody&) {}).starts_with("json_invalid\n"));
 }
 
 // A fault goes back to the client: as JSON, and not larger than it has to be.
