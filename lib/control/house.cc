@@ -12,6 +12,14 @@ void add(WorkerCounts& sum, const WorkerCounts& one) {
   sum.forward.in_flight += one.forward.in_flight;
   sum.forward.connections += one.forward.connections;
   sum.forward.idle += one.forward.idle;
+  sum.forward.requests += one.forward.requests;
+  sum.forward.retries += one.forward.retries;
+  sum.forward.reconnects += one.forward.reconnects;
+  sum.forward.aborts += one.forward.aborts;
+  sum.forward.failures += one.forward.failures;
+  sum.forward.logprobs_missing += one.forward.logprobs_missing;
+  sum.forward.bytes_out += one.forward.bytes_out;
+  sum.forward.bytes_in += one.forward.bytes_in;
   sum.connections += one.connections;
   sum.polls_waiting += one.polls_waiting;
   sum.accept_pauses += one.accept_pauses;
