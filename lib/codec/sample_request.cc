@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "codec/field_reader.h"
 #include "codec/json_cursor.h"
+#include "codec/prompt_aside.h"
 
 namespace tinker::codec {
 namespace {
@@ -164,7 +165,8 @@ void read_tokens(FieldReader& chunk, std::vector<std::int32_t>& tokens) {
   }
 }
 
-void read_prompt(FieldReader& body, std::vector<base::Fault>& faults, SampleRequest& request, Refusal& refusal) {
+void read_prompt(FieldReader& body, const PromptAside& aside, std::vector<base::Fault>& faults, SampleRequest& request,
+                 Refusal& refusal) {
   const Json* value = body.required("prompt");
   if (value == nullptr) return;
   FieldReader prompt(*value, body.at("prompt"), faults);
@@ -174,7 +176,9 @@ void read_prompt(FieldReader& body, std::vector<base::Fault>& faults, SampleRequ
     FieldReader chunk((*chunks)[i], prompt.at("chunks").at(i), faults);
     if (!(*chunks)[i].IsObject()) continue;
     const std::string kind = chunk_kind(chunk, (*chunks)[i]);
-    if (kind == "encoded_text") {
+    if (kind == "encoded_text" && i < aside.tokens.size() && aside.tokens[i]) {
+      request.prompt_tokens.insert(request.prompt_tokens.end(), aside.tokens[i]->begin(), aside.tokens[i]->end());
+    } else if (kind == "encoded_text") {
       read_tokens(chunk, request.prompt_tokens);
     } else if (kind == "image" || kind == "image_asset_pointer" || kind == "dmel") {
       refusal.because("prompt.chunks[" + std::to_string(i) + "]: chunks of type '" + kind +
@@ -239,9 +243,8 @@ void refuse_options(FieldReader& body, Refusal& refusal) {
   if (body.optional_boolean("record_stability_info").value_or(false)) not_done("record_stability_info");
 }
 
-}  // namespace
-
-base::Result<SampleRequest> parse_sample_request(std::string_view text) {
+// Reads `text`, of which the lists of tokens in `aside` were taken out.
+base::Result<SampleRequest> parse(std::string_view text, const PromptAside& aside) {
   alignas(std::max_align_t) std::array<char, 8192> memory;  // enough for a short prompt, without an allocation
   rapidjson::MemoryPoolAllocator<> pool(memory.data(), memory.size());
   rapidjson::Document document(&pool);
@@ -252,7 +255,7 @@ base::Result<SampleRequest> parse_sample_request(std::string_view text) {
   std::vector<base::Fault> faults;
   FieldReader body(document, {}, faults);
   request.num_samples = static_cast<std::uint32_t>(body.optional_integer("num_samples", {1, kMostSamples}).value_or(1));
-  read_prompt(body, faults, request, refusal);
+  read_prompt(body, aside, faults, request, refusal);
   if (const Json* value = body.required("sampling_params")) {
     FieldReader params(*value, body.at("sampling_params"), faults);
     if (value->IsObject()) read_sampling_params(params, text, request, refusal);
@@ -265,6 +268,18 @@ base::Result<SampleRequest> parse_sample_request(std::string_view text) {
   if (!faults.empty()) return tl::unexpected(unprocessable(std::move(faults)));
   if (!refusal.text().empty()) return fail(Code::invalid_argument, refusal.text());
   return request;
+}
+
+}  // namespace
+
+base::Result<SampleRequest> parse_sample_request(std::string_view body) {
+  constexpr std::size_t kLongBytes = 2048;
+  if (body.size() > kLongBytes) {
+    if (const auto aside = set_prompt_aside(body)) {
+      if (auto request = parse(aside->rest, *aside)) return request;
+    }
+  }
+  return parse(body, {});  // a fault shows the body as it was sent
 }
 
 }  // namespace tinker::codec

@@ -90,6 +90,10 @@ TEST(Mutations, OfRequestsGiveAValidRequestOrAnError) {
     body.replace(body.find("sess-0001:sample:0"), 18, "sampling_1");
     bodies.push_back(std::move(body));
   }
+  std::string long_prompt = support::read_vector("asample_multi_chunk.json");
+  long_prompt.replace(long_prompt.find("sess-0001:sample:0"), 18, "sampling_1");
+  for (int token = 0; token < 600; ++token) long_prompt.insert(long_prompt.find("[1,2") + 1, std::to_string(token) + ",");
+  bodies.insert(bodies.end(), bodies.size() / 2, long_prompt);
   int accepted = 0;
   for (int round = 0; round < kRounds; ++round) {
     const std::string body = mutated(bodies[random() % bodies.size()], random);
