@@ -18,6 +18,8 @@ function(tinker_unit_test room)
   add_executable(${room}_test ${TEST_SOURCES})
   target_include_directories(${room}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${room}_test PRIVATE tinker_${room} ${TEST_LINKS} GTest::gmock GTest::gtest_main)
+  target_compile_options(${room}_test PRIVATE -O0)  # a third less time to build; what is tested is optimised
+  add_dependencies(unit_tests ${room}_test)
   target_compile_definitions(${room}_test PRIVATE TINKER_VECTORS="${PROJECT_SOURCE_DIR}/tests/vectors")
   set_target_properties(${room}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME unit.${room} COMMAND ${room}_test)
