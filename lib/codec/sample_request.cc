@@ -193,13 +193,16 @@ void read_prompt(FieldReader& body, const PromptAside& aside, std::vector<base::
 }
 
 // Which sampler, and which request of its client (server-contract.md §1.3 (16), checks 1 and 2).
-void read_target(FieldReader& body, const Json& value, SampleRequest& request, Refusal& refusal) {
+// The peer looks across fields only when each of them is right, so this comes last.
+void read_target(FieldReader& body, const Json& value, const std::vector<base::Fault>& faults, SampleRequest& request,
+                 Refusal& refusal) {
   request.base_model = body.optional_text("base_model");
   request.model_path = body.optional_text("model_path");
   request.seq_id = body.optional_integer("seq_id", {.least = 0});
   const auto session = body.optional_text("sampling_session_id");
   const auto refuse = [&](const char* why) {
-    body.fault("value_error", body.location(), std::string("Value error, ") + why, value, R"({"error":{}})");
+    if (faults.empty())
+      body.fault("value_error", body.location(), std::string("Value error, ") + why, value, R"({"error":{}})");
   };
   if (session && body.find("seq_id") == nullptr) return refuse("'seq_id' must be provided when 'sampling_session_id' is used");
   if (!session && request.base_model.has_value() == request.model_path.has_value()) {
@@ -260,10 +263,10 @@ base::Result<SampleRequest> parse(std::string_view text, const PromptAside& asid
     FieldReader params(*value, body.at("sampling_params"), faults);
     if (value->IsObject()) read_sampling_params(params, text, request, refusal);
   }
-  read_target(body, document, request, refusal);
   read_logprobs_options(body, request);
   refuse_options(body, refusal);
   body.literal("type", "sample");
+  read_target(body, document, faults, request, refusal);
 
   if (!faults.empty()) return tl::unexpected(unprocessable(std::move(faults)));
   if (!refusal.text().empty()) return fail(Code::invalid_argument, refusal.text());
