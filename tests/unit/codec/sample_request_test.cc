@@ -261,7 +261,7 @@ TEST(SampleRequest, GathersAllFaults) {
   std::vector<std::string> places;
   for (const base::Fault& fault : request.error().faults) places.push_back(fault.loc);
   EXPECT_EQ(places, (std::vector<std::string>{R"(["body","num_samples"])", R"(["body","prompt"])", in_params("temperature"),
-                                              in_params("top_p"), R"(["body"])", R"(["body","type"])"}));
+                                              in_params("top_p"), R"(["body","type"])"}));
 }
 
 TEST(SampleRequest, RefusesWhatIsNoObjectOfTheRightShape) {
