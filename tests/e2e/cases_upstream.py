@@ -3,7 +3,6 @@
 
 import json
 import socket
-import sqlite3
 
 import pytest
 
@@ -11,6 +10,7 @@ from replay_router import Gate, ReplayRouter, closes, holds, http_answer, refuse
 from support.captures import capture
 from support.client import Client
 from support.completions import choice, completion
+from support.engine import publish
 from support.sample_response import float32
 from support.waiting import eventually
 
@@ -177,17 +177,6 @@ def test_U9_missing_logprobs_become_zeros_with_a_warning(body, client, daemon, r
 
     assert sequence.tokens and sequence.logprobs == [0.0] * len(sequence.tokens)
     assert daemon.counter("logprobs_missing") == 1
-
-
-def publish(daemon, url):
-    """Writes the upstream's URL into the database as the engine does, from outside."""
-    with sqlite3.connect(daemon.state_dir / "tinker.db", timeout=10) as database:
-        database.execute(
-            "INSERT INTO engine_state (singleton_id, inference_proxy_url, updated_at) VALUES (1, ?, datetime('now') || '.000000') "
-            "ON CONFLICT (singleton_id) DO UPDATE SET inference_proxy_url = excluded.inference_proxy_url, updated_at = excluded.updated_at",
-            (url,),
-        )
-    database.close()
 
 
 def test_U10_a_router_restarted_on_another_port_is_found(start_daemon):
