@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is installed, and the Debian package of it: `cmake --build build --target package`.
+include(GNUInstallDirs)
+install(TARGETS tinkerd RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR})
+install(TARGETS tinkerctl tinker-load RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES man/tinkerd.8 DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
+install(FILES man/tinkerctl.1 man/tinker-load.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES LICENSE CHANGELOG.md README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME tinkerd)
+set(CPACK_PACKAGE_CONTACT "tinkerd maintainers <maintainers@tinkerd.example>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "serves Tinker API sampling and forwards it to a vLLM router")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+include(CPack)
