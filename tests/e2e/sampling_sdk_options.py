@@ -101,6 +101,8 @@ def test_a_cancelled_sample_frees_its_place_upstream(daemon, router):
     sdk = start_sdk(NEWEST, "cancel.py", daemon, stdin=subprocess.PIPE)
     try:
         [request] = router.wait_for(1)
+        # The SDK cancels what it knows the id of: once it polls.
+        eventually(lambda: int(daemon.ask("status")["clients"]["polls_waiting"]) == 1, "the SDK polls")
 
         sdk.stdin.write("cancel\n")
         sdk.stdin.flush()
