@@ -81,7 +81,9 @@ std::vector<Figure> figures_of(const RouterCounts& counts) {
   return {{"requests", static_cast<double>(counts.requests), "%.0f"},
           {"answered", static_cast<double>(counts.answered), "%.0f"},
           {"aborted", static_cast<double>(counts.aborted), "%.0f"},
-          {"most_in_flight", static_cast<double>(counts.most_in_flight), "%.0f"}};
+          {"refused", static_cast<double>(counts.refused), "%.0f"},
+          {"most_in_flight", static_cast<double>(counts.most_in_flight), "%.0f"},
+          {"most_connections", static_cast<double>(counts.most_connections), "%.0f"}};
 }
 
 }  // namespace

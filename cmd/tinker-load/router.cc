@@ -1,60 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tinker-load/router.h"
 
-#include <algorithm>
-#include <charconv>
-#include <utility>
-#include <vector>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
 
-#include "base/bytes.h"
-#include "codec/json_cursor.h"
+#include <algorithm>
 
 namespace tinker::load {
 namespace {
 
-http::Response text(int status, std::string_view content_type, std::string body) {
+http::Response response(int status, std::string_view content_type, std::string body) {
   return {.status = status, .content_type = content_type, .fields = {}, .body = base::SharedBytes(std::move(body))};
 }
 
-struct Asked {
-  std::vector<std::int32_t> prompt;  // its first tokens
-  std::uint32_t choices = 1;
-  std::string model;
-};
-
-template <class Number>
-bool take_number(codec::JsonCursor& cursor, Number& number) {
-  cursor.peek();
-  const auto [behind, error] = std::from_chars(cursor.at(), cursor.end(), number);
-  cursor.move_to(behind);
-  return error == std::errc{};
-}
-
-// What a body asks for; false when it is no completion request with a prompt of token ids.
-bool read_request(std::string_view body, Asked& asked) {
-  base::Buffer text;
-  text.append(body);
-  codec::JsonCursor cursor(text.data(), text.data() + text.size());
-  const bool read = cursor.each_member([&](std::string_view key) {
-    if (key == "n") return take_number(cursor, asked.choices);
-    if (key == "model") {
-      std::string_view model;
-      if (!cursor.take_string(model)) return false;
-      asked.model = model;
-      return true;
-    }
-    if (key != "prompt") return cursor.skip_value();
-    const char* begin = cursor.at();
-    cursor.peek();
-    if (!cursor.take('[')) return false;
-    while (asked.prompt.size() < kKeyTokens && cursor.peek() != ']') {
-      if (!take_number(cursor, asked.prompt.emplace_back())) return false;
-      cursor.take(',');
-    }
-    cursor.move_to(begin);
-    return cursor.skip_value();
-  });
-  return read && !asked.prompt.empty();
+// The shape of vLLM's own errors.
+http::Response bad_request(const std::string& message) {
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer> json(buffer);
+  json.StartObject();
+  json.Key("error");
+  json.StartObject();
+  json.Key("message");
+  json.String(message.data(), static_cast<rapidjson::SizeType>(message.size()));
+  json.Key("type");
+  json.String("BadRequestError");
+  json.Key("param");
+  json.Null();
+  json.Key("code");
+  json.Int(400);
+  json.EndObject();
+  json.EndObject();
+  return response(400, "application/json", {buffer.GetString(), buffer.GetSize()});
 }
 
 }  // namespace
@@ -79,76 +55,126 @@ Router::Router(loop::EventLoop& loop, RouterOptions options)
         advance();
       }) {}
 
+// The connections go first, and what they tell on their way finds nothing left to answer.
+Router::~Router() {
+  const auto unanswered = std::exchange(held_, {});
+  server_.reset();
+}
+
 void Router::handle(http::Request&& request, http::Reply reply) {
-  if (request.path == "/v1/completions" && request.method == "POST") return complete(std::move(request), std::move(reply));
-  if (request.path == "/health") return reply.send(text(200, "text/plain", "All servers healthy"));
-  if (request.path == "/v1/models")
-    return reply.send(
-        text(200, "application/json", R"({"object":"list","data":[{"id":"tiny","object":"model","owned_by":"tinker-load"}]})"));
-  reply.send(text(404, "application/json", R"({"detail":"Not Found"})"));
+  counts_.most_connections = std::max(counts_.most_connections, server_->connections());
+  const bool get = request.method == "GET";
+  if (request.path == "/v1/completions") {
+    if (request.method == "POST") return complete(std::move(request), std::move(reply));
+    return reply.send(response(405, "application/json", R"({"detail":"Method Not Allowed"})"));
+  }
+  if (get && request.path == "/health") return reply.send(response(200, "text/plain", "All servers healthy"));
+  if (get && request.path == "/v1/models")
+    return reply.send(response(200, "application/json",
+                               R"({"object":"list","data":[{"id":"tiny","object":"model","owned_by":"tinker-load"}]})"));
+  reply.send(response(404, "application/json", R"({"detail":"Not Found"})"));
 }
 
 void Router::complete(http::Request&& request, http::Reply reply) {
   ++counts_.requests;
-  Asked asked;
-  if (!read_request(request.body, asked)) {
-    return reply.send(
-        text(400, "application/json",
-             R"({"error":{"message":"a prompt of token ids is needed","type":"BadRequestError","param":null,"code":400}})"));
+  auto asked = read_asked(request.body);
+  if (!asked) {
+    ++counts_.refused;
+    return reply.send(bad_request(asked.error().text));
   }
-  arrive({key_of(asked.prompt), asked.choices, std::move(asked.model), std::move(reply)});
+  arrive({std::move(*asked), std::move(reply)});
 }
 
 void Router::arrive(Generation generation) {
-  if (options_.mode == VllmMode::instant) return answer(generation);
+  ++in_flight_;
+  counts_.most_in_flight = std::max(counts_.most_in_flight, in_flight_);
+  if (options_.mode == VllmMode::instant && unsent_bytes_ < options_.unsent_limit_bytes) return answer(generation);
   const std::uint64_t number = ++last_number_;
   generation.reply.on_gone([this, number] { left(number); });
   held_.emplace(number, std::move(generation));
-  counts_.most_in_flight = std::max(counts_.most_in_flight, held_.size());
-  if (options_.mode == VllmMode::barrier) {
-    if (held_.size() == 1) timer_.after(base::Seconds{options_.hold_seconds});
-    if (options_.barrier > 0 && held_.size() >= options_.barrier) end_barrier();
-    return;
+  switch (options_.mode) {
+    case VllmMode::instant:
+      ended_.push_back(number);
+      return;
+    case VllmMode::latency:
+      waiting_.push_back(number);
+      return advance();
+    case VllmMode::barrier:
+      waiting_.push_back(number);
+      if (waiting_.size() == 1) timer_.after(base::Seconds{options_.hold_seconds});
+      if (waiting_.size() == options_.barrier) end_barrier();
+      return;
   }
-  waiting_.push_back(number);
-  advance();
-}
-
-void Router::answer(Generation& generation) {
-  ++counts_.answered;
-  generation.reply.send(text(200, "application/json", bodies_.write(generation.key, generation.choices, generation.model)));
 }
 
 void Router::advance() {
   const base::Monotonic now = base::SystemClock{}.now();
   while (!running_.empty() && running_.front().first <= now) {
-    auto ended = held_.extract(running_.front().second);
+    const std::uint64_t number = running_.front().second;
     running_.pop_front();
-    if (!ended.empty()) answer(ended.mapped());
+    if (!held_.contains(number)) continue;
+    held_.at(number).begun = false;
+    --generating_;
+    ended_.push_back(number);
   }
-  while (!waiting_.empty() && running_.size() < options_.max_num_seqs) {
+  const auto lasts = std::chrono::duration_cast<base::Monotonic::duration>(base::Seconds{options_.gen_seconds});
+  while (!waiting_.empty() && generating_ < options_.max_num_seqs) {
     const std::uint64_t number = waiting_.front();
     waiting_.pop_front();
-    if (!held_.contains(number)) continue;
-    running_.emplace_back(now + std::chrono::duration_cast<base::Monotonic::duration>(base::Seconds{options_.gen_seconds}),
-                          number);
+    const auto generation = held_.find(number);
+    if (generation == held_.end()) continue;
+    generation->second.begun = true;
+    ++generating_;
+    running_.emplace_back(now + lasts, number);
   }
   if (!running_.empty() && !timer_.pending()) timer_.after(running_.front().first - now);
-}
-
-void Router::left(std::uint64_t number) {
-  if (held_.erase(number) == 0) return;
-  ++counts_.aborted;
-  const auto running = std::ranges::find(running_, number, &std::pair<base::Monotonic, std::uint64_t>::second);
-  if (running == running_.end()) return;
-  running_.erase(running);
-  advance();
+  answer_ended();
 }
 
 void Router::end_barrier() {
   timer_.cancel();
-  auto all = std::exchange(held_, {});
-  for (auto& [number, generation] : all) answer(generation);
+  ended_.insert(ended_.end(), waiting_.begin(), waiting_.end());
+  waiting_.clear();
+  answer_ended();
+}
+
+void Router::answer_ended() {
+  while (!ended_.empty() && unsent_bytes_ < options_.unsent_limit_bytes) {
+    auto generation = held_.extract(ended_.front());
+    ended_.pop_front();
+    if (!generation.empty()) answer(generation.mapped());
+  }
+}
+
+void Router::answer(Generation& generation) {
+  std::string body = bodies_.write(generation.asked);
+  const std::size_t bytes = body.size();
+  unsent_bytes_ += bytes;
+  generation.reply.send(response(200, "application/json", std::move(body)), [this, bytes](http::Delivery delivery) {
+    switch (delivery) {
+      case http::Delivery::confirmed:
+        return;  // `written` was told before
+      case http::Delivery::written:
+        ++counts_.answered;
+        break;
+      case http::Delivery::gone:
+        ++counts_.aborted;
+        break;
+    }
+    --in_flight_;
+    unsent_bytes_ -= bytes;
+    answer_ended();
+  });
+}
+
+void Router::left(std::uint64_t number) {
+  const auto generation = held_.extract(number);
+  if (generation.empty()) return;
+  ++counts_.aborted;
+  --in_flight_;
+  if (!generation.mapped().begun) return;
+  --generating_;
+  advance();
 }
 
 }  // namespace tinker::load

@@ -36,11 +36,11 @@ std::int32_t token_at(std::uint64_t key, std::uint32_t choice, std::size_t i) {
 
 float logprob_at(Body body, std::uint64_t key, std::uint32_t choice, std::size_t i) {
   const std::uint64_t hash = mix(hash_at(key, choice, i));
-  switch (body) {
+  switch (body) {  // 0 minus: there is no -0.0 in a body of vLLM
     case Body::minimal:
-      return -static_cast<float>(hash % 100) / 10;
+      return 0.0F - static_cast<float>(hash % 100) / 10;
     case Body::full:
-      return -static_cast<float>(hash >> 40) / (1 << 21);
+      return 0.0F - static_cast<float>(hash >> 40) / (1 << 21);
   }
   __builtin_unreachable();
 }
