@@ -64,7 +64,7 @@ Daemon::~Daemon() {
   // What posts to loops goes before the loops.
   control_.reset();
   aside_.reset();
-  upstreams_->stop();
+  if (upstreams_) upstreams_->stop();  // there are none when the store could not be opened
   db_.reset();
   workers_.clear();
 }
