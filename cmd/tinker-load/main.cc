@@ -2,6 +2,7 @@
 #include <event2/event.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -23,6 +24,8 @@ const std::map<std::string, VllmMode> kModes{
     {"instant", VllmMode::instant}, {"latency", VllmMode::latency}, {"barrier", VllmMode::barrier}};
 const std::map<std::string, Body> kBodies{{"minimal", Body::minimal}, {"full", Body::full}};
 
+constexpr std::size_t kOtherFiles = 64;  // that are no samples' connections
+
 int complain(const std::string& text, int code) {
   std::fprintf(stderr, "tinker-load: %s\n", text.c_str());
   return code;
@@ -34,6 +37,7 @@ std::size_t open_files() {
   getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
+  getrlimit(RLIMIT_NOFILE, &limit);
   return limit.rlim_cur;
 }
 
@@ -82,8 +86,16 @@ int run_load(LoadOptions options, const std::string& url, int server_pid, bool j
   if (!read_url(url, options)) return complain("--url '" + url + "': expected http://HOST:PORT", 2);
   const auto server = http::SocketAddress::numeric(options.host, options.port);
   if (!server) return complain("--url: " + server.error().text, 2);
-  // Each outstanding sample holds a connection while it is polled.
-  options.max_outstanding = std::min(options.max_outstanding, open_files() - options.submit_concurrency - 64);
+  const auto before = use_of(server_pid);
+  if (server_pid != 0 && !before) return complain("--server-pid " + std::to_string(server_pid) + ": no such process", 2);
+  // Each outstanding sample holds a connection while it is submitted or polled.
+  const std::size_t most_outstanding = open_files() - std::min<std::size_t>(open_files() / 2, kOtherFiles);
+  if (options.max_outstanding > most_outstanding) {
+    complain("--max-outstanding " + std::to_string(options.max_outstanding) + ": using " + std::to_string(most_outstanding) +
+                 ", which the limit on open files allows",
+             0);
+    options.max_outstanding = most_outstanding;
+  }
 
   loop::EventLoop loop("load");
   const StopSignals signals(loop);
@@ -93,7 +105,6 @@ int run_load(LoadOptions options, const std::string& url, int server_pid, bool j
     progress.after(base::Seconds{0.5});
   });
   if (isatty(STDERR_FILENO) != 0) progress.after(base::Seconds{0.5});
-  const auto before = use_of(server_pid);
   const auto own_before = use_of(getpid());
   client.start();
   loop.run();
@@ -132,7 +143,7 @@ int main(int argc, char** argv) {
   router_app.add_option("--gen-seconds", router.gen_seconds, "latency: time of a generation")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  router_app.add_option("--barrier", router.barrier, "barrier: answer when so many wait; 0: only after --hold-seconds")
+  router_app.add_option("--barrier", router.barrier, "barrier: answer when so many have come; 0: only after --hold-seconds")
       ->capture_default_str();
   router_app.add_option("--hold-seconds", router.hold_seconds, "barrier: answer so long after the first request at the latest")
       ->check(CLI::NonNegativeNumber)
@@ -145,6 +156,7 @@ int main(int argc, char** argv) {
   LoadOptions load;
   std::string url = "http://127.0.0.1:8000";
   int server_pid = 0;
+  std::string poll = "single";
   CLI::App& load_app = *app.add_subcommand(
       "load", "Samples through a Tinker server whose upstream is `tinker-load router`, and checks every result.");
   load_app.add_option("--url", url, "the server, http://HOST:PORT with a numeric host")->capture_default_str();
@@ -158,7 +170,9 @@ int main(int argc, char** argv) {
   load_app.add_option("--submit-concurrency", load.submit_concurrency, "asample requests at a time")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  load_app.add_option("--prompt-tokens", load.prompt_tokens, "tokens of each prompt, at least 4")->capture_default_str();
+  load_app.add_option("--prompt-tokens", load.prompt_tokens, "tokens of each prompt, at least 4")
+      ->check(CLI::Range(kKeyTokens, std::size_t{1} << 20))
+      ->capture_default_str();
   load_app.add_option("--output-tokens", load.output_tokens, "tokens of each sequence; as the router has it")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -167,7 +181,12 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   load_app.add_option("--body", load.body, "how the router writes its bodies; as the router has it")
       ->transform(CLI::CheckedTransformer(kBodies, CLI::ignore_case));
-  load_app.add_option("--poll-timeout", load.poll_timeout_sec, "longest wait of a poll, in seconds")->capture_default_str();
+  load_app.add_option("--poll", poll, "single: a retrieve_future a sample, held until its result is there")
+      ->check(CLI::IsMember({"single"}))
+      ->capture_default_str();
+  load_app.add_option("--poll-timeout", load.poll_timeout_sec, "longest wait of a poll, in seconds")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   load_app.add_option("--server-pid", server_pid, "process whose CPU and memory are reported; on this machine");
   load_app.add_flag("--json", json, "print the report as JSON");
 

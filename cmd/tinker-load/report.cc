@@ -29,6 +29,7 @@ std::vector<Figure> figures_of(const LoadReport& report) {
       {"seconds", seconds, "%.3f s"},
       {"samples_per_sec", seconds > 0 ? samples / seconds : 0, "%.0f"},
       {"repolls", static_cast<double>(counts.repolls), "%.0f"},
+      {"abandoned_polls", static_cast<double>(counts.abandoned_polls), "%.0f"},
       {"reconnects", static_cast<double>(counts.reconnects), "%.0f"},
       {"throttled", static_cast<double>(counts.throttled), "%.0f"},
   };
@@ -41,6 +42,7 @@ std::vector<Figure> figures_of(const LoadReport& report) {
   add_times("submit_p50_ms", "submit_p90_ms", "submit_p99_ms", "submit_max_ms", client.submit_times());
   add_times("sample_p50_ms", "sample_p90_ms", "sample_p99_ms", "sample_max_ms", client.sample_times());
   add_times("healthz_p50_ms", "healthz_p90_ms", "healthz_p99_ms", "healthz_max_ms", client.health_times());
+  figures.push_back({"healthz_failed", static_cast<double>(counts.healthz_failed), "%.0f"});
   if (report.server) {
     figures.push_back({"server_cpu_us_per_sample", samples > 0 ? report.server->cpu_sec * 1e6 / samples : 0, "%.1f us"});
     figures.push_back({"server_peak_rss_mb", static_cast<double>(report.server->peak_rss_bytes) / 1e6, "%.1f MB"});
