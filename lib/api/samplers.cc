@@ -28,14 +28,14 @@ void Samplers::made(const store::SamplingSessionRow& row) {
   remember(row.id.text, std::make_shared<const Sampler>(Sampler{row.session, *row.base_model, *row.base_model, std::nullopt}));
 }
 
-void Samplers::find(std::string key, std::function<void(std::string)> read, Done done) {
+void Samplers::find(const std::string& key, const std::function<void(const std::string&)>& read, Done done) {
   if (const auto known = known_.find(key); known != known_.end()) {
     done(known->second);
     return;
   }
   std::vector<Done>& waiting = asking_[key];
   waiting.push_back(std::move(done));
-  if (waiting.size() == 1) read(std::move(key));
+  if (waiting.size() == 1) read(key);
 }
 
 void Samplers::read_session(const std::string& key) {

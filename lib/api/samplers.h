@@ -51,7 +51,7 @@ class Samplers {
   void made(const store::SamplingSessionRow& row);
 
  private:
-  void find(std::string key, std::function<void(std::string key)> read, Done done);
+  void find(const std::string& key, const std::function<void(const std::string& key)>& read, Done done);
   void read_session(const std::string& key);
   void check_path(std::string key, base::SessionId session, std::string model_path);
   void check_checkpoint(std::string key, std::string checkpoint_id, std::string model_id, Sampler sampler);
