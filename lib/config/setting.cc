@@ -17,6 +17,12 @@ std::string upper(std::string text) {
   return text;
 }
 
+std::string underscored(std::string_view name) {
+  std::string text(name);
+  std::ranges::replace(text, '-', '_');
+  return text;
+}
+
 // Shortest text that reads back as the same number, without an exponent for the sizes that settings have.
 std::string number_text(double value) {
   char buffer[64];
@@ -76,11 +82,28 @@ std::string AnySetting::flag() const {
 
 std::string AnySetting::environment() const { return "TINKERD_" + upper(about_.name); }
 
+std::string AnySetting::range_in_unit() const { return range_text() + (about_.unit.empty() ? "" : " " + about_.unit); }
+
 base::Result<void> AnySetting::set(const std::vector<std::string>& values, Source source) {
-  if (values.empty() && !is_list()) return refuse("", "a value");
+  if (values.size() != 1 && !is_list()) return refuse(values.empty() ? "" : values[0] + ", " + values[1], "one value");
   if (auto taken = take(values); !taken) return taken;
-  source_.store(source, std::memory_order_relaxed);
+  said_[static_cast<std::size_t>(source)] = values;
+  enforce_strongest();
   return {};
+}
+
+void AnySetting::unset(Source source) {
+  said_[static_cast<std::size_t>(source)].reset();
+  enforce_strongest();
+}
+
+// Every value that was said has been taken once, and the fallback is in range, so taking it again cannot fail.
+void AnySetting::enforce_strongest() {
+  std::size_t strongest = kSources - 1;
+  while (strongest > 0 && !said_[strongest]) --strongest;
+  const std::vector<std::string> fallback = is_list() ? std::vector<std::string>{} : std::vector{fallback_text()};
+  (void)take(said_[strongest].value_or(fallback));
+  source_.store(static_cast<Source>(strongest), std::memory_order_relaxed);
 }
 
 tl::unexpected<base::Error> AnySetting::refuse(std::string_view value, std::string_view expected) const {
@@ -89,18 +112,25 @@ tl::unexpected<base::Error> AnySetting::refuse(std::string_view value, std::stri
 }
 
 AnySetting* Registry::find(std::string_view name) const {
-  std::string wanted(name);
-  std::ranges::replace(wanted, '-', '_');
+  const std::string wanted = underscored(name);
   const auto found =
       std::ranges::find_if(settings_, [&](const AnySetting* setting) { return setting->about().name == wanted; });
   return found == settings_.end() ? nullptr : *found;
 }
 
+base::Result<AnySetting*> Registry::require(std::string_view name) const {
+  if (AnySetting* setting = find(name)) return setting;
+  const std::string close = nearest(name);
+  return base::fail(Code::not_found, "there is no setting '" + std::string(name.substr(0, 128)) + "'" +
+                                         (close.empty() ? "" : "; did you mean '" + close + "'?"));
+}
+
 std::string Registry::nearest(std::string_view name) const {
-  std::size_t best = name.size() / 2 + 1;
+  const std::string wanted = underscored(name.substr(0, 128));
+  std::size_t best = wanted.size() / 2 + 1;
   std::string nearest;
   for (const AnySetting* setting : settings_) {
-    const std::size_t far = distance(name, setting->about().name);
+    const std::size_t far = distance(wanted, setting->about().name);
     if (far >= best) continue;
     best = far;
     nearest = setting->about().name;
@@ -109,7 +139,7 @@ std::string Registry::nearest(std::string_view name) const {
 }
 
 WholeSetting::WholeSetting(Registry& registry, Spec spec)
-    : AnySetting({.name = spec.name, .unit = spec.unit, .change = spec.change, .help = spec.help}),
+    : AnySetting({.name = spec.name, .unit = spec.unit, .change = spec.change, .help = spec.help, .value = "NUMBER"}),
       spec_(std::move(spec)),
       value_(spec_.fallback) {
   registry.add(*this);
@@ -127,14 +157,18 @@ base::Result<void> WholeSetting::take(const std::vector<std::string>& values) {
     return {};
   }
   const auto number = number_of<std::int64_t>(value);
-  if (!number || *number < spec_.least || *number > spec_.most)
-    return refuse(value, "a whole number, " + range_text() + " " + spec_.unit);
+  if (!number || *number < spec_.least || *number > spec_.most) return refuse(value, "a whole number, " + range_in_unit());
   value_.store(*number, std::memory_order_relaxed);
   return {};
 }
 
 SecondsSetting::SecondsSetting(Registry& registry, Spec spec)
-    : AnySetting({.name = spec.name, .unit = "s", .change = spec.change, .help = spec.help, .also_env = spec.also_env}),
+    : AnySetting({.name = spec.name,
+                  .unit = "s",
+                  .change = spec.change,
+                  .help = spec.help,
+                  .value = "SECONDS",
+                  .also_env = spec.also_env}),
       spec_(std::move(spec)),
       value_(spec_.fallback) {
   registry.add(*this);
@@ -154,7 +188,7 @@ base::Result<void> SecondsSetting::take(const std::vector<std::string>& values) 
 }
 
 TextSetting::TextSetting(Registry& registry, Spec spec)
-    : AnySetting({.name = spec.name, .help = spec.help, .also_env = spec.also_env}),
+    : AnySetting({.name = spec.name, .help = spec.help, .value = spec.value, .also_env = spec.also_env}),
       spec_(std::move(spec)),
       value_(spec_.fallback) {
   registry.add(*this);
@@ -175,7 +209,8 @@ base::Result<void> TextSetting::take(const std::vector<std::string>& values) {
   return {};
 }
 
-ListSetting::ListSetting(Registry& registry, Spec spec) : AnySetting({.name = spec.name, .help = spec.help}) {
+ListSetting::ListSetting(Registry& registry, Spec spec)
+    : AnySetting({.name = spec.name, .help = spec.help, .value = spec.value}) {
   registry.add(*this);
 }
 

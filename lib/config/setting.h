@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,8 +17,9 @@ namespace tinker::config {
 // When a new value takes effect.
 enum class Change { live, start };
 
-// Where a value comes from, weakest first; loading goes through them in this order.
+// Where a value comes from, weakest first.
 enum class Source { fallback, file, override_file, environment, flag, live };
+inline constexpr std::size_t kSources = 6;
 std::string_view name_of(Source source);
 
 // What a setting says of itself, apart from its type.
@@ -27,12 +28,13 @@ struct About {
   std::string unit = "";  // "s", "bytes", "connections"; empty where the value has none
   Change change = Change::start;
   std::string help = "";                   // one or two sentences for an operator
+  std::string value = "";                  // what stands for the value in --help: "ADDRESS"
   std::vector<std::string> also_env = {};  // further environment variables: the peer's
 };
 
 // One setting, whatever its type: the face that files, flags, `tinkerctl config` and the manual see.
 //
-// Thread    text() and source() from any; set() from one at a time.
+// Thread    text() of a live setting and source() from any; the rest from one at a time.
 class AnySetting {
  public:
   explicit AnySetting(About about) : about_(std::move(about)) {}
@@ -46,22 +48,29 @@ class AnySetting {
 
   virtual std::string text() const = 0;
   virtual std::string fallback_text() const = 0;
-  virtual std::string range_text() const = 0;     // "1 … 44", "true, false", "text", "list"
-  virtual bool is_flag() const { return false; }  // a switch: no value needed on the command line
+  virtual std::string range_text() const = 0;  // "1 … 44", "debug, info", "text", "list of texts"
+  std::string range_in_unit() const;           // "1 … 44 s"
   virtual bool is_list() const { return false; }
   virtual bool is_text() const { return false; }  // quoted in a TOML file
 
-  // Takes `values`: one, or all of a list. Errors (invalid_argument) name the setting, the value and the range; nothing changes
-  // then.
+  // Takes `values`, one or all of a list, as what `source` says. The strongest source that said something is in force, in
+  // whatever order they come. Errors (invalid_argument) name the setting, the value and the range; nothing changes then.
   base::Result<void> set(const std::vector<std::string>& values, Source source);
+  // Forgets what `source` said; the strongest of the others is in force again.
+  void unset(Source source);
+  // The source that is in force.
   Source source() const { return source_.load(std::memory_order_relaxed); }
+  bool said_by(Source source) const { return said_[static_cast<std::size_t>(source)].has_value(); }
 
  protected:
   virtual base::Result<void> take(const std::vector<std::string>& values) = 0;
   tl::unexpected<base::Error> refuse(std::string_view value, std::string_view expected) const;
 
  private:
+  void enforce_strongest();
+
   const About about_;
+  std::array<std::optional<std::vector<std::string>>, kSources> said_;  // by Source
   std::atomic<Source> source_{Source::fallback};
 };
 
@@ -72,7 +81,9 @@ class Registry {
   const std::vector<AnySetting*>& list() const { return settings_; }
   // By name, with '-' for '_' too; nullptr when there is none.
   AnySetting* find(std::string_view name) const;
-  // The known name that is most like `name`, for error texts; empty when none is.
+  // The same; not_found with the nearest name when there is none.
+  base::Result<AnySetting*> require(std::string_view name) const;
+  // The known name that is most like `name`, with '-' for '_' too, for error texts; empty when none is.
   std::string nearest(std::string_view name) const;
 
  private:
@@ -136,6 +147,7 @@ class TextSetting final : public AnySetting {
     std::string fallback = "";
     std::vector<std::string> choices = {};
     std::string help;
+    std::string value = "TEXT";
     std::vector<std::string> also_env = {};
   };
   TextSetting(Registry& registry, Spec spec);
@@ -158,6 +170,7 @@ class ListSetting final : public AnySetting {
   struct Spec {
     std::string name;
     std::string help;
+    std::string value = "TEXT";
   };
   ListSetting(Registry& registry, Spec spec);
   const std::vector<std::string>& get() const { return value_; }

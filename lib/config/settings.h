@@ -18,7 +18,8 @@ struct Settings {
       all,
       {.name = "host",
        .fallback = "127.0.0.1",
-       .help = "Numeric address to listen on; 0.0.0.0 for all. Keys are not checked, so whoever reaches it can sample."}};
+       .help = "Numeric address to listen on; 0.0.0.0 for all. Keys are not checked, so whoever reaches it can sample.",
+       .value = "ADDRESS"}};
   WholeSetting port{
       all, {.name = "port", .fallback = 8000, .least = 0, .most = 65535, .help = "TCP port to listen on; 0 takes a free one."}};
   WholeSetting workers{all,
@@ -28,33 +29,40 @@ struct Settings {
                         .most = 256,
                         .unit = "threads",
                         .help = "Event loops, each with its listener and its share of the upstream connections."}};
-  TextSetting base_model{all, {.name = "base_model", .help = "Name of the model that the upstream serves; required."}};
+  TextSetting base_model{
+      all, {.name = "base_model", .help = "Name of the model that the upstream serves; required.", .value = "NAME"}};
   ListSetting upstream{all,
                        {.name = "upstream",
                         .help = "Base URL of the vLLM router, http://HOST:PORT; may be repeated. Without it, the URL that the "
-                                "engine publishes in the database."}};
+                                "engine publishes in the database.",
+                        .value = "URL"}};
   TextSetting database_url{all,
                            {.name = "database_url",
                             .help = "Database that is shared with the engine, sqlite:////ABSOLUTE or sqlite:///RELATIVE; "
                                     "tinker.db in the state directory when empty.",
+                            .value = "URL",
                             .also_env = {"SKYRL_DATABASE_URL"}}};
   TextSetting state_dir{all,
                         {.name = "state_dir",
                          .fallback = "/var/lib/tinkerd",
-                         .help = "Directory that holds all that the daemon writes; created when absent."}};
+                         .help = "Directory that holds all that the daemon writes; created when absent.",
+                         .value = "DIRECTORY"}};
   TextSetting control_socket{all,
                              {.name = "control_socket",
                               .fallback = "/run/tinkerd/control.sock",
-                              .help = "Unix socket that tinkerctl speaks to; the daemon's group may use it."}};
+                              .help = "Unix socket that tinkerctl speaks to; the daemon's group may use it.",
+                              .value = "PATH"}};
   TextSetting access_log{
       all,
       {.name = "access_log",
-       .help = "File of the access log, a line a request; - is standard output, empty is none. Reopened on SIGUSR1."}};
+       .help = "File of the access log, a line a request; - is standard output, empty is none. Reopened on SIGUSR1.",
+       .value = "FILE"}};
   TextSetting log_level{all,
                         {.name = "log_level",
                          .fallback = "info",
                          .choices = {"debug", "info", "warn", "error"},
-                         .help = "Least severity of the diagnostics on standard error."}};
+                         .help = "Least severity of the diagnostics on standard error.",
+                         .value = "LEVEL"}};
 
   WholeSetting sample_max_concurrent_requests{
       all,
@@ -157,7 +165,7 @@ struct Settings {
       all,
       {.name = "idle_timeout_sec",
        .fallback = 120,
-       .least = 1,
+       .least = 91,
        .most = 1e6,
        .change = Change::live,
        .help = "Idle client connections are closed after this time; above the 90 s that SDKs keep them."}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include "config/load.h"
+#include "config/overrides.h"
 #include "control/server.h"
 
 namespace tinker::control {
@@ -43,7 +43,7 @@ void add_config_calls(Dispatcher& dispatcher, House& house) {
 
   dispatcher.on<GetConfigRequest, Setting>("GetConfig",
                                            [&house](const GetConfigRequest& request, Dispatcher::Answer<Setting> answer) {
-                                             const auto setting = config::find(house.shared.settings, request.name());
+                                             const auto setting = house.shared.settings.all.require(request.name());
                                              if (!setting) return answer(tl::unexpected(setting.error()));
                                              answer(setting_message(**setting));
                                            });
