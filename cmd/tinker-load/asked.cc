@@ -60,7 +60,7 @@ base::Result<Asked> read_asked(std::string_view body) {
     asked.model = model;
     return true;
   });
-  if (!read || prompt.empty()) {
+  if (!read || prompt.empty() || cursor.peek() != '\0' || cursor.at() != cursor.end()) {
     return base::fail(base::Code::invalid_argument, "expected a JSON object with a `prompt` of token ids; stopped at byte " +
                                                         std::to_string(cursor.offset()));
   }

@@ -118,6 +118,16 @@ int run_load(LoadOptions options, const std::string& url, int server_pid, bool j
   return client.counts().completed == options.num_requests ? 0 : 1;
 }
 
+// An option whose values have names.
+template <class Value>
+void add_choice(CLI::App& app, const char* option, Value& value, const std::map<std::string, Value>& names,
+                const char* standard, const char* description) {
+  app.add_option_function<std::string>(
+         option, [&](const std::string& name) { value = names.at(name); }, description)
+      ->check(CLI::IsMember(names))
+      ->default_str(standard);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -133,10 +143,8 @@ int main(int argc, char** argv) {
       *app.add_subcommand("router", "A vLLM router that answers POST /v1/completions by itself, until SIGINT or SIGTERM.");
   router_app.add_option("--host", router.host, "numeric address to listen on")->capture_default_str();
   router_app.add_option("--port", router.port, "port to listen on; 0 takes a free one")->capture_default_str();
-  router_app
-      .add_option("--vllm-mode,--mode", router.mode,
-                  "instant: at once; latency: --max-num-seqs at a time, --gen-seconds each; barrier: all at once")
-      ->transform(CLI::CheckedTransformer(kModes, CLI::ignore_case));
+  add_choice(router_app, "--vllm-mode,--mode", router.mode, kModes, "instant",
+             "instant: at once; latency: --max-num-seqs at a time, --gen-seconds each; barrier: all at once");
   router_app.add_option("--max-num-seqs", router.max_num_seqs, "latency: generations at a time")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -149,8 +157,7 @@ int main(int argc, char** argv) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   router_app.add_option("--output-tokens", router.output_tokens, "tokens of each choice")->capture_default_str();
-  router_app.add_option("--body", router.body, "minimal: what a forwarder needs; full: as vLLM writes it")
-      ->transform(CLI::CheckedTransformer(kBodies, CLI::ignore_case));
+  add_choice(router_app, "--body", router.body, kBodies, "minimal", "minimal: what a forwarder needs; full: as vLLM writes it");
   router_app.add_flag("--json", json, "print the summary as JSON");
 
   LoadOptions load;
@@ -179,8 +186,7 @@ int main(int argc, char** argv) {
   load_app.add_option("--num-samples", load.num_samples, "sequences of each sample")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  load_app.add_option("--body", load.body, "how the router writes its bodies; as the router has it")
-      ->transform(CLI::CheckedTransformer(kBodies, CLI::ignore_case));
+  add_choice(load_app, "--body", load.body, kBodies, "minimal", "how the router writes its bodies; as the router has it");
   load_app.add_option("--poll", poll, "single: a retrieve_future a sample, held until its result is there")
       ->check(CLI::IsMember({"single"}))
       ->capture_default_str();

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+#include <rapidjson/document.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codec/completion.h"
+#include "http/server.h"
+#include "support/vectors.h"
+#include "tinker-load/completion_body.h"
+#include "tinker-load/sample_key.h"
+#include "tinker-load/tinker_calls.h"
+
+namespace tinker::load {
+
+// A Tinker server that answers every sample rightly at its first poll, unless the test says otherwise.
+class FakeTinker {
+ public:
+  struct Sample {
+    std::uint64_t number;  // its seq_id
+    std::uint64_t key;
+    std::uint32_t choices;
+    std::size_t submits = 0;
+    std::size_t polls = 0;
+  };
+
+  explicit FakeTinker(loop::EventLoop& loop) : loop_(loop) { listen(0); }
+
+  // What happens to a submit or a poll instead; true when it took the reply.
+  std::function<bool(const Sample&, http::Reply&)> on_submit, on_poll;
+  // What happens to any other call, by path.
+  std::map<std::string, http::Response> others;
+
+  std::uint16_t port() const { return server_->port(); }
+  std::size_t connections() const { return server_->connections(); }
+  // All connections break; the port stays.
+  void restart() {
+    const std::uint16_t port = server_->port();
+    server_.reset();
+    listen(port);
+  }
+
+  static http::Response json(int status, std::string body) {
+    return {.status = status, .body = base::SharedBytes(std::move(body))};
+  }
+  // The result of a request with that key.
+  static http::Response result(std::uint64_t key, std::uint32_t choices = 1) {
+    const std::string body =
+        CompletionBody(Body::minimal, 16).write({.key = key, .choices = choices, .prompt_token_ids = "null"});
+    codec::CompletionWants wants;
+    wants.num_samples = choices;
+    return {.content_type = "application/x-protobuf",
+            .body = codec::decode_completion(support::buffer_of(body), wants)->sample_response};
+  }
+
+  std::size_t most_outstanding = 0;
+  std::uint64_t submits = 0;
+
+ private:
+  void listen(std::uint16_t port) {
+    http::ServerHooks hooks;
+    hooks.handle = [this](http::Request&& request, http::Reply reply) { handle(request, std::move(reply)); };
+    auto server = http::Server::listen(loop_, http::ListenAddress::tcp("127.0.0.1", port), std::move(hooks));
+    ASSERT_TRUE(server.has_value()) << server.error().text;
+    server_ = std::move(*server);
+  }
+
+  void handle(const http::Request& request, http::Reply reply) {
+    if (others.contains(request.path)) return reply.send(others.at(request.path));
+    if (request.path == "/api/v1/asample") return submitted(request, std::move(reply));
+    if (request.path == "/api/v1/retrieve_future") return polled(request, std::move(reply));
+    if (request.path == "/api/v1/healthz") return reply.send(json(200, R"({"status":"ok"})"));
+    if (request.path == "/api/v1/create_session") return reply.send(json(200, R"({"session_id": "session-1"})"));
+    if (request.path == "/api/v1/create_sampling_session") {
+      EXPECT_EQ(text_member(request.body, "session_id"), "session-1");
+      EXPECT_EQ(text_member(request.body, "base_model"), "tiny");
+      return reply.send(json(200, R"({"sampling_session_id": "sampling-1"})"));
+    }
+    ADD_FAILURE() << "unexpected " << request.path;
+  }
+
+  void submitted(const http::Request& request, http::Reply reply) {
+    ++submits;
+    rapidjson::Document body;
+    body.Parse(request.body.data(), request.body.size());
+    EXPECT_STREQ(body["sampling_session_id"].GetString(), "sampling-1");
+    std::vector<std::int32_t> prompt;
+    for (const auto& token : body["prompt"]["chunks"][0]["tokens"].GetArray()) prompt.push_back(token.GetInt());
+    const std::uint64_t number = body["seq_id"].GetUint64();
+    Sample& sample = samples_.try_emplace(number, Sample{number, key_of(prompt), body["num_samples"].GetUint()}).first->second;
+    EXPECT_EQ(sample.key, key_of(prompt)) << "sent again as another request";
+    ++sample.submits;
+    most_outstanding = std::max(most_outstanding, samples_.size());
+    if (on_submit && on_submit(sample, reply)) return;
+    reply.send(json(200, R"({"request_id": "s)" + std::to_string(number) + R"("})"));
+  }
+
+  void polled(const http::Request& request, http::Reply reply) {
+    const auto found = samples_.find(std::stoull(text_member(request.body, "request_id").substr(1)));
+    ASSERT_NE(found, samples_.end());
+    Sample& sample = found->second;
+    ++sample.polls;
+    if (on_poll && on_poll(sample, reply)) return;
+    reply.send(result(sample.key, sample.choices));
+    samples_.erase(found);
+  }
+
+  loop::EventLoop& loop_;
+  std::unique_ptr<http::Server> server_;
+  std::map<std::uint64_t, Sample> samples_;
+};
+
+}  // namespace tinker::load
