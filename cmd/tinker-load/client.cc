@@ -7,8 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "tinker-load/tinker_calls.h"
-
 namespace tinker::load {
 namespace {
 
@@ -50,11 +48,11 @@ void Client::start() {
 
 void Client::create_sampling_session(const std::string& session) {
   call_once("/api/v1/create_sampling_session", create_sampling_session_body(session, options_.base_model),
-            "sampling_session_id", [this](std::string sampling_session) { begin_sampling(std::move(sampling_session)); });
+            "sampling_session_id", [this](const std::string& sampling_session) { begin_sampling(sampling_session); });
 }
 
-void Client::begin_sampling(std::string sampling_session) {
-  sampling_session_ = std::move(sampling_session);
+void Client::begin_sampling(const std::string& sampling_session) {
+  asample_.emplace(sampling_session, options_.num_samples, options_.output_tokens);
   began_ = ended_ = clock_.now();
   probe_health();
   fill();
@@ -88,12 +86,7 @@ void Client::fill() {
 
 void Client::submit(Sample& sample) {
   const auto prompt = prompt_of(key_of_number(sample.number), options_.prompt_tokens);
-  send(sample, submit_head_,
-       asample_body({.sampling_session = sampling_session_,
-                     .seq_id = sample.number,
-                     .prompt = prompt,
-                     .num_samples = options_.num_samples,
-                     .max_tokens = options_.output_tokens}),
+  send(sample, submit_head_, asample_->write(sample.number, prompt),
        [this, &sample](const http::Answer& answer) { submitted(sample, answer); });
 }
 

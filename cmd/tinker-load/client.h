@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "tinker-load/result_check.h"
 #include "tinker-load/sample_key.h"
 #include "tinker-load/statistics.h"
+#include "tinker-load/tinker_calls.h"
 
 namespace tinker::load {
 
@@ -87,7 +89,7 @@ class Client {
   // `then` is given the text of member `wanted` of the answer, which must be there.
   void call_once(const char* path, std::string body, const char* wanted, std::function<void(std::string)> then);
   void create_sampling_session(const std::string& session);
-  void begin_sampling(std::string sampling_session);
+  void begin_sampling(const std::string& sampling_session);
   void fill();
   void submit(Sample& sample);
   void submitted(Sample& sample, const http::Answer& answer);
@@ -113,7 +115,7 @@ class Client {
   const ResultCheck check_;
   const std::string submit_head_, poll_head_;
 
-  std::string sampling_session_;
+  std::optional<AsampleBody> asample_;  // once there is a sampling session
   std::string fatal_;
   std::deque<Sample> samples_;  // by number, from the oldest that has not ended; a deque, so that they stay where they are
   std::size_t next_ = 0;

@@ -5,24 +5,23 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include <charconv>
+
 namespace tinker::load {
 namespace {
 
-using Json = rapidjson::Writer<rapidjson::StringBuffer>;
-
-template <class Write>
-std::string object(Write write) {
+// A text with its quotes and escapes.
+std::string text_json(std::string_view text) {
   rapidjson::StringBuffer buffer;
-  Json json(buffer);
-  json.StartObject();
-  write(json);
-  json.EndObject();
+  rapidjson::Writer<rapidjson::StringBuffer> json(buffer);
+  json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
   return {buffer.GetString(), buffer.GetSize()};
 }
 
-void put(Json& json, const char* name, std::string_view text) {
-  json.Key(name);
-  json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+template <class Number>
+void append(Number number, std::string& json) {
+  char text[24];
+  json.append(text, std::to_chars(text, text + sizeof text, number).ptr);
 }
 
 }  // namespace
@@ -32,60 +31,34 @@ std::string create_session_body() {
 }
 
 std::string create_sampling_session_body(std::string_view session, std::string_view base_model) {
-  return object([&](Json& json) {
-    put(json, "session_id", session);
-    json.Key("sampling_session_seq_id");
-    json.Int(0);
-    put(json, "base_model", base_model);
-    put(json, "type", "create_sampling_session");
-  });
+  return R"({"session_id":)" + text_json(session) + R"(,"sampling_session_seq_id":0,"base_model":)" + text_json(base_model) +
+         R"(,"type":"create_sampling_session"})";
 }
 
 std::string retrieve_future_body(std::string_view request_id) {
-  return object([&](Json& json) {
-    put(json, "request_id", request_id);
-    json.Key("allow_metadata_only");
-    json.Bool(false);
-  });
+  return R"({"request_id":)" + text_json(request_id) + R"(,"allow_metadata_only":false})";
 }
 
-std::string asample_body(const AsampleBody& asked) {
-  return object([&](Json& json) {
-    json.Key("num_samples");
-    json.Uint(asked.num_samples);
-    json.Key("prompt");
-    json.StartObject();
-    json.Key("chunks");
-    json.StartArray();
-    json.StartObject();
-    json.Key("tokens");
-    json.StartArray();
-    for (const std::int32_t token : asked.prompt) json.Int(token);
-    json.EndArray();
-    put(json, "type", "encoded_text");
-    json.EndObject();
-    json.EndArray();
-    json.EndObject();
-    json.Key("sampling_params");
-    json.StartObject();
-    json.Key("max_tokens");
-    json.Uint64(asked.max_tokens);
-    json.Key("temperature");
-    json.Double(1.0);
-    json.Key("top_k");
-    json.Int(-1);
-    json.Key("top_p");
-    json.Double(1.0);
-    json.EndObject();
-    put(json, "sampling_session_id", asked.sampling_session);
-    json.Key("seq_id");
-    json.Uint64(asked.seq_id);
-    json.Key("prompt_logprobs");
-    json.Bool(false);
-    json.Key("topk_prompt_logprobs");
-    json.Int(0);
-    put(json, "type", "sample");
-  });
+AsampleBody::AsampleBody(std::string_view sampling_session, std::uint32_t num_samples, std::size_t max_tokens)
+    : before_prompt_(R"({"num_samples":)" + std::to_string(num_samples) + R"(,"prompt":{"chunks":[{"tokens":[)"),
+      before_seq_id_(R"(],"type":"encoded_text"}]},"sampling_params":{"max_tokens":)" + std::to_string(max_tokens) +
+                     R"(,"temperature":1.0,"top_k":-1,"top_p":1.0},"sampling_session_id":)" + text_json(sampling_session) +
+                     R"(,"seq_id":)") {}
+
+std::string AsampleBody::write(std::uint64_t seq_id, std::span<const std::int32_t> prompt) const {
+  static constexpr std::string_view kRest = R"(,"prompt_logprobs":false,"topk_prompt_logprobs":0,"type":"sample"})";
+  std::string json;
+  json.reserve(before_prompt_.size() + 12 * prompt.size() + before_seq_id_.size() + 20 + kRest.size());
+  json += before_prompt_;
+  for (const std::int32_t token : prompt) {
+    append(token, json);
+    json += ',';
+  }
+  if (!prompt.empty()) json.pop_back();
+  json += before_seq_id_;
+  append(seq_id, json);
+  json += kRest;
+  return json;
 }
 
 std::string text_member(std::string_view json, const char* name) {

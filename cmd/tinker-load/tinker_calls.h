@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -13,14 +14,16 @@ std::string create_session_body();
 std::string create_sampling_session_body(std::string_view session, std::string_view base_model);
 std::string retrieve_future_body(std::string_view request_id);
 
-struct AsampleBody {
-  std::string_view sampling_session;
-  std::uint64_t seq_id;
-  std::span<const std::int32_t> prompt;
-  std::uint32_t num_samples;
-  std::size_t max_tokens;
+// Writes the bodies of asample; all but the prompt and the number of the request is made once.
+class AsampleBody {
+ public:
+  AsampleBody(std::string_view sampling_session, std::uint32_t num_samples, std::size_t max_tokens);
+
+  std::string write(std::uint64_t seq_id, std::span<const std::int32_t> prompt) const;
+
+ private:
+  const std::string before_prompt_, before_seq_id_;
 };
-std::string asample_body(const AsampleBody& asked);
 
 // The text of a member of a JSON object; empty when it is none, or has no such text.
 std::string text_member(std::string_view json, const char* name);

@@ -11,7 +11,7 @@ namespace {
 TEST(TinkerCalls, WriteSamplesAsTheSdkDoes) {
   const std::vector<std::int32_t> prompt{1, 2, 3};
 
-  EXPECT_EQ(asample_body({.sampling_session = "s-1", .seq_id = 7, .prompt = prompt, .num_samples = 2, .max_tokens = 16}),
+  EXPECT_EQ(AsampleBody("s-1", 2, 16).write(7, prompt),
             R"({"num_samples":2,"prompt":{"chunks":[{"tokens":[1,2,3],"type":"encoded_text"}]},"sampling_params":)"
             R"({"max_tokens":16,"temperature":1.0,"top_k":-1,"top_p":1.0},"sampling_session_id":"s-1","seq_id":7,)"
             R"("prompt_logprobs":false,"topk_prompt_logprobs":0,"type":"sample"})");
