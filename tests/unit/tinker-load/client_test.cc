@@ -231,8 +231,9 @@ TEST_F(ClientTest, IsReportedWithAllItsFigures) {
   json.Parse(report_json(report).c_str());
 
   ASSERT_FALSE(json.HasParseError());
-  EXPECT_EQ(json["completed"].GetDouble(), 40);
-  EXPECT_EQ(json["failed"].GetDouble(), 0);
+  EXPECT_EQ(json["completed"].GetInt64(), 40);
+  EXPECT_EQ(json["failed"].GetInt64(), 0);
+  EXPECT_STREQ(json["first_trouble"].GetString(), "");
   EXPECT_EQ(json["server_cpu_us_per_sample"].GetDouble(), 100);
   EXPECT_EQ(json["server_peak_rss_mb"].GetDouble(), 5);
   EXPECT_EQ(json["own_cpu_us_per_sample"].GetDouble(), 50);

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidjson/document.h>
 
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "http/client_connection.h"
 #include "support/raw_client.h"
+#include "tinker-load/report.h"
 #include "unit/forward/run_until.h"
 
 namespace tinker::load {
@@ -217,6 +219,21 @@ TEST_F(RouterTest, StopsWhileRequestsAreHeld) {
     ASSERT_TRUE(answered(*asker));
     EXPECT_EQ(asker->status, -1);
   }
+}
+
+TEST(RouterReport, TellsWhatTheRouterCounted) {
+  rapidjson::Document json;
+  json.Parse(router_json({.requests = 9, .answered = 5, .aborted = 3, .refused = 1, .most_in_flight = 4, .most_connections = 7})
+                 .c_str());
+
+  ASSERT_FALSE(json.HasParseError());
+  EXPECT_EQ(json["requests"].GetInt64(), 9);
+  EXPECT_EQ(json["answered"].GetInt64(), 5);
+  EXPECT_EQ(json["aborted"].GetInt64(), 3);
+  EXPECT_EQ(json["refused"].GetInt64(), 1);
+  EXPECT_EQ(json["most_in_flight"].GetInt64(), 4);
+  EXPECT_EQ(json["most_connections"].GetInt64(), 7);
+  EXPECT_EQ(json.MemberCount(), 6u);
 }
 
 TEST_F(RouterTest, SaysWhyItCannotListen) {
