@@ -13,17 +13,32 @@
 namespace tinker::load {
 namespace {
 
-constexpr const char* kCount = "%.0f";
+enum class Unit { count, per_sec, sec, ms, us, mb };
 
-// A figure of a report: its name in JSON, its value, and how it is said to people.
+// A figure of a report, by its name in JSON.
 struct Figure {
   const char* name;
   double value;
-  int decimals;  // 0: a whole number, in JSON too
-  const char* unit;
+  Unit unit;
 };
 
-Figure count(const char* name, std::uint64_t value) { return {name, static_cast<double>(value), 0, ""}; }
+const char* format_of(Unit unit) {
+  switch (unit) {
+    case Unit::count:
+      return "%.0f";
+    case Unit::per_sec:
+      return "%.1f /s";
+    case Unit::sec:
+      return "%.3f s";
+    case Unit::ms:
+      return "%.2f ms";
+    case Unit::us:
+      return "%.1f us";
+    case Unit::mb:
+      return "%.1f MB";
+  }
+  __builtin_unreachable();
+}
 
 std::vector<Figure> figures_of(const LoadReport& report) {
   const Client& client = report.client;
@@ -50,7 +65,7 @@ std::vector<Figure> figures_of(const LoadReport& report) {
   add_times("submit_p50_ms", "submit_p90_ms", "submit_p99_ms", "submit_max_ms", client.submit_times());
   add_times("sample_p50_ms", "sample_p90_ms", "sample_p99_ms", "sample_max_ms", client.sample_times());
   add_times("healthz_p50_ms", "healthz_p90_ms", "healthz_p99_ms", "healthz_max_ms", client.health_times());
-  figures.push_back({"healthz_failed", static_cast<double>(counts.healthz_failed), kCount});
+  figures.push_back({"healthz_failed", static_cast<double>(counts.healthz_failed), Unit::count});
   if (report.server) {
     figures.push_back({"server_cpu_us_per_sample", samples > 0 ? report.server->cpu_sec * 1e6 / samples : 0, 1, " us"});
     figures.push_back({"server_peak_rss_mb", static_cast<double>(report.server->peak_rss_bytes) / 1e6, 1, " MB"});
