@@ -5,9 +5,7 @@
 #include <rapidjson/stringbuffer.h>
 
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
-#include <string_view>
 #include <vector>
 
 namespace tinker::load {
@@ -46,89 +44,83 @@ std::vector<Figure> figures_of(const LoadReport& report) {
   const double samples = static_cast<double>(counts.completed);
   const double seconds = client.took().count();
   std::vector<Figure> figures{
-      count("completed", counts.completed),
-      count("failed", counts.failed),
-      count("wrong", counts.wrong),
-      {"seconds", seconds, 3, " s"},
-      {"samples_per_sec", seconds > 0 ? samples / seconds : 0, 0, ""},
-      count("repolls", counts.repolls),
-      count("abandoned_polls", counts.abandoned_polls),
-      count("reconnects", counts.reconnects),
-      count("throttled", counts.throttled),
+      {"completed", samples, Unit::count},
+      {"failed", static_cast<double>(counts.failed), Unit::count},
+      {"wrong", static_cast<double>(counts.wrong), Unit::count},
+      {"seconds", seconds, Unit::sec},
+      {"samples_per_sec", seconds > 0 ? samples / seconds : 0, Unit::per_sec},
+      {"repolls", static_cast<double>(counts.repolls), Unit::count},
+      {"abandoned_polls", static_cast<double>(counts.abandoned_polls), Unit::count},
+      {"reconnects", static_cast<double>(counts.reconnects), Unit::count},
+      {"throttled", static_cast<double>(counts.throttled), Unit::count},
   };
   const auto add_times = [&](const char* p50, const char* p90, const char* p99, const char* most, const Samples& times) {
-    figures.push_back({p50, times.percentile_sec(0.5) * 1e3, 2, " ms"});
-    figures.push_back({p90, times.percentile_sec(0.9) * 1e3, 2, " ms"});
-    figures.push_back({p99, times.percentile_sec(0.99) * 1e3, 2, " ms"});
-    figures.push_back({most, times.percentile_sec(1) * 1e3, 2, " ms"});
+    figures.push_back({p50, times.percentile_sec(0.5) * 1e3, Unit::ms});
+    figures.push_back({p90, times.percentile_sec(0.9) * 1e3, Unit::ms});
+    figures.push_back({p99, times.percentile_sec(0.99) * 1e3, Unit::ms});
+    figures.push_back({most, times.percentile_sec(1) * 1e3, Unit::ms});
   };
   add_times("submit_p50_ms", "submit_p90_ms", "submit_p99_ms", "submit_max_ms", client.submit_times());
   add_times("sample_p50_ms", "sample_p90_ms", "sample_p99_ms", "sample_max_ms", client.sample_times());
   add_times("healthz_p50_ms", "healthz_p90_ms", "healthz_p99_ms", "healthz_max_ms", client.health_times());
   figures.push_back({"healthz_failed", static_cast<double>(counts.healthz_failed), Unit::count});
   if (report.server) {
-    figures.push_back({"server_cpu_us_per_sample", samples > 0 ? report.server->cpu_sec * 1e6 / samples : 0, 1, " us"});
-    figures.push_back({"server_peak_rss_mb", static_cast<double>(report.server->peak_rss_bytes) / 1e6, 1, " MB"});
+    figures.push_back({"server_cpu_us_per_sample", samples > 0 ? report.server->cpu_sec * 1e6 / samples : 0, Unit::us});
+    figures.push_back({"server_peak_rss_mb", static_cast<double>(report.server->peak_rss_bytes) / 1e6, Unit::mb});
   }
-  figures.push_back({"own_cpu_us_per_sample", samples > 0 ? report.own_cpu_sec * 1e6 / samples : 0, 1, " us"});
+  figures.push_back({"own_cpu_us_per_sample", samples > 0 ? report.own_cpu_sec * 1e6 / samples : 0, Unit::us});
   return figures;
 }
 
 // `first_trouble` is nullptr where there is no such figure.
-std::string json_of(const std::vector<Figure>& figures, std::optional<std::string_view> first_trouble = {}) {
+std::string json_of(const std::vector<Figure>& figures, const std::string* first_trouble) {
   rapidjson::StringBuffer buffer;
   rapidjson::PrettyWriter<rapidjson::StringBuffer> json(buffer);
   json.SetMaxDecimalPlaces(3);
   json.StartObject();
   for (const Figure& figure : figures) {
     json.Key(figure.name);
-    if (figure.decimals == 0) {
+    if (figure.unit == Unit::count) {
       json.Int64(std::llround(figure.value));
     } else {
       json.Double(figure.value);
     }
   }
-  if (first_trouble) {
+  if (first_trouble != nullptr) {
     json.Key("first_trouble");
     json.String(first_trouble->data(), static_cast<rapidjson::SizeType>(first_trouble->size()));
   }
   json.EndObject();
-  return std::string(buffer.GetString(), buffer.GetSize()) +
-         "
-         ";
+  return std::string(buffer.GetString(), buffer.GetSize()) + "\n";
 }
 
-std::string text_of(const std::vector<Figure>& figures) {
+std::string text_of(const std::vector<Figure>& figures, const std::string& first_trouble) {
   std::string text;
   for (const Figure& figure : figures) {
     char value[64];
-    std::snprintf(value, sizeof value, "%.*f%s", figure.decimals, figure.value, figure.unit);
+    std::snprintf(value, sizeof value, format_of(figure.unit), figure.value);
     char line[128];
-    std::snprintf(line, sizeof line, "%-26s %16s
-", figure.name, value);
+    std::snprintf(line, sizeof line, "%-26s %16s\n", figure.name, value);
     text += line;
   }
+  if (!first_trouble.empty()) text += "first trouble: " + first_trouble + "\n";
   return text;
 }
 
 std::vector<Figure> figures_of(const RouterCounts& counts) {
-  return {count("requests", counts.requests),
-          count("answered", counts.answered),
-          count("aborted", counts.aborted),
-          count("refused", counts.refused),
-          count("most_in_flight", counts.most_in_flight),
-          count("most_connections", counts.most_connections)};
+  return {{"requests", static_cast<double>(counts.requests), Unit::count},
+          {"answered", static_cast<double>(counts.answered), Unit::count},
+          {"aborted", static_cast<double>(counts.aborted), Unit::count},
+          {"refused", static_cast<double>(counts.refused), Unit::count},
+          {"most_in_flight", static_cast<double>(counts.most_in_flight), Unit::count},
+          {"most_connections", static_cast<double>(counts.most_connections), Unit::count}};
 }
 
 }  // namespace
 
-std::string report_text(const LoadReport& report) {
-  const std::string& trouble = report.client.counts().first_trouble;
-  return text_of(figures_of(report)) + (trouble.empty() ? "" : "first trouble: " + trouble + "
-");
-}
-std::string report_json(const LoadReport& report) { return json_of(figures_of(report), report.client.counts().first_trouble); }
-std::string router_text(const RouterCounts& counts) { return text_of(figures_of(counts)); }
-std::string router_json(const RouterCounts& counts) { return json_of(figures_of(counts)); }
+std::string report_text(const LoadReport& report) { return text_of(figures_of(report), report.client.counts().first_trouble); }
+std::string report_json(const LoadReport& report) { return json_of(figures_of(report), &report.client.counts().first_trouble); }
+std::string router_text(const RouterCounts& counts) { return text_of(figures_of(counts), ""); }
+std::string router_json(const RouterCounts& counts) { return json_of(figures_of(counts), nullptr); }
 
 }  // namespace tinker::load
