@@ -96,7 +96,9 @@ def location(path):
 
 @pytest.mark.parametrize(("path", "value"), FAULTS, ids=lambda x: str(x)[:24])
 def test_C10_a_bad_value_is_named_and_nothing_is_stored(path, value, client, daemon, router):
-    body = client.sample_body([1, 2], params={"stop": ["a", "b"], "seed": 1, "temperature": 1, "top_p": 1, "top_k": 1}, prompt_logprobs=True)
+    body = client.sample_body(
+        [1, 2], params={"stop": ["a", "b"], "seed": 1, "temperature": 1, "top_p": 1, "top_k": 1}, prompt_logprobs=True
+    )
     before = stored(daemon)
 
     answer = client.post("asample", with_value(body, path, value))

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cases.md, section Clients, against the real binaries; the number of a row is in the name of its tests. C12 has a file of its own."""
+"""cases.md, section Clients, against the real binaries; the number of a row is in the name of its tests.
+
+C10 is in cases_bad_values.py, C12 in cases_slow_reader.py.
+"""
 
 import json
 import signal
@@ -74,7 +77,9 @@ def test_C2_a_re_send_after_the_result_was_read_gets_the_same_future(client, rou
     assert len(router.requests) == 1
 
 
-@pytest.mark.parametrize("change", [{"num_samples": 2}, {"prompt_logprobs": True}, {"params": {"max_tokens": 17}}, {"prompt": [4]}])
+@pytest.mark.parametrize(
+    "change", [{"num_samples": 2}, {"prompt_logprobs": True}, {"params": {"max_tokens": 17}}, {"prompt": [4]}]
+)
 def test_C2_other_content_under_a_used_seq_id_is_refused(change, client, router):
     client.submit([3], seq_id=5)
 
@@ -285,7 +290,10 @@ def test_C9_what_each_sdk_sends_is_accepted_as_recorded(version, client, router)
     sequence_ids = accepted.json["sample_sequence_ids"]
     assert len(set(sequence_ids)) == wanted.get("num_samples", 1) and all(sequence_ids)
     defaults = {"temperature": 1.0, "top_k": -1, "top_p": 1.0}
-    assert {key: request[key] for key in defaults} == {**defaults, **{k: v for k, v in wanted["sampling_params"].items() if k in defaults}}
+    assert {key: request[key] for key in defaults} == {
+        **defaults,
+        **{k: v for k, v in wanted["sampling_params"].items() if k in defaults},
+    }
     assert request["prompt"] == [token for chunk in wanted["prompt"]["chunks"] for token in chunk["tokens"]]
     poll = replay("retrieve_future", request_id=accepted.json["request_id"])
     assert poll.status in (200, 408)

@@ -32,7 +32,13 @@ class Stalled:
         self.socket.settimeout(PATIENCE_SEC)
         self.socket.connect(("127.0.0.1", daemon.port))
         body = json.dumps({"request_id": request_id}).encode()
-        head = ["POST /api/v1/retrieve_future HTTP/1.1", "Host: x", f"Accept: {PROTOBUF}", f"Content-Length: {len(body)}", *fields]
+        head = [
+            "POST /api/v1/retrieve_future HTTP/1.1",
+            "Host: x",
+            f"Accept: {PROTOBUF}",
+            f"Content-Length: {len(body)}",
+            *fields,
+        ]
         self.socket.sendall("\r\n".join(head).encode() + b"\r\n\r\n" + body)
 
     def read(self, most=1 << 16):

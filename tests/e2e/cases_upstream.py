@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cases.md, section Upstream, against the real binaries; the number of a row is in the name of its tests. U11 is in cases_bad_values.py."""
+"""cases.md, section Upstream, against the real binaries; the number of a row is in the name of its tests.
+
+U11 is in cases_bad_values.py.
+"""
 
 import json
 import socket
@@ -105,7 +108,11 @@ def test_U8_strings_that_look_like_keys_do_not_mislead(client, router):
         "token_ids": [1, 2],
         "text": trap,
         "stop_reason": trap,
-        "logprobs": {"top_logprobs": [{trap: -1.0}, {'"token_ids":[': -2.0}], "token_logprobs": [-0.5, -1e-07], "tokens": [trap, ""]},
+        "logprobs": {
+            "top_logprobs": [{trap: -1.0}, {'"token_ids":[': -2.0}],
+            "token_logprobs": [-0.5, -1e-07],
+            "tokens": [trap, ""],
+        },
         "prompt_logprobs": None,
         "finish_reason": "stop",
         "index": 0,
@@ -169,7 +176,9 @@ def test_U9_a_body_cut_short_is_an_explicit_failure(client, router):
     assert len(router.requests) == 1, "a read failure is final"
 
 
-@pytest.mark.parametrize("body", [completion(choice(logprobs=None)), capture("direct/ok-logprobs-absent").body], ids=["null", "vllm"])
+@pytest.mark.parametrize(
+    "body", [completion(choice(logprobs=None)), capture("direct/ok-logprobs-absent").body], ids=["null", "vllm"]
+)
 def test_U9_missing_logprobs_become_zeros_with_a_warning(body, client, daemon, router):
     router.on([3], sends(http_answer(body)))
 
@@ -218,10 +227,15 @@ CHUNKS = b"%x;ext=1\r\n%s\r\n%x\r\n%s\r\n0\r\nX-Trailer: 1\r\n\r\n" % (300, BODY
 FORMS = {
     "1xx first": (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n" + http_answer(BODY),),
     "chunked with trailers": (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + CHUNKS,),
-    "chunked byte by byte": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n", *[CHUNKS[i : i + 1] for i in range(len(CHUNKS))]),
+    "chunked byte by byte": (
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n",
+        *[CHUNKS[i : i + 1] for i in range(len(CHUNKS))],
+    ),
     "HTTP/1.0": (b"HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n" + BODY,),
     "close without length": (b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", BODY[:100], BODY[100:]),
-    "names in any case": (b"HTTP/1.1 200 OK\r\nCONTENT-LENGTH: %d\r\ncOnTeNt-TyPe: application/json\r\n\r\n" % len(BODY) + BODY,),
+    "names in any case": (
+        b"HTTP/1.1 200 OK\r\nCONTENT-LENGTH: %d\r\ncOnTeNt-TyPe: application/json\r\n\r\n" % len(BODY) + BODY,
+    ),
     "no reason, no type": (b"HTTP/1.1 200 \r\ncontent-length: %d\r\n\r\n" % len(BODY) + BODY,),
     "another 2xx": (http_answer(BODY, "201 Created"),),
 }

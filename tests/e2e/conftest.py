@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import signal
+
 import pytest
 
 from replay_router import ReplayRouter
@@ -14,7 +16,7 @@ def router():
 
 @pytest.fixture
 def start_daemon(request, tmp_path):
-    """Starts tinkerd with these flags; all that were started are stopped at the end, and must have lived until then."""
+    """Starts tinkerd with these flags. Those that still run at the end are stopped, and all must have ended well."""
     started = []
 
     def start(*flags):
@@ -23,10 +25,12 @@ def start_daemon(request, tmp_path):
 
     request.node.daemons = started
     yield start
-    crashed = [daemon.process.returncode for daemon in started if not daemon.running and daemon.process.returncode != 0]
-    for daemon in started:
-        daemon.stop()
-    assert not crashed, f"tinkerd ended by itself with {crashed}"
+    ends = [daemon.stop() for daemon in started]
+    faults = [
+        line for daemon in started for line in daemon.log().splitlines() if "Sanitizer" in line or "runtime error" in line
+    ]
+    assert not faults
+    assert all(end in (0, -signal.SIGKILL) for end in ends), f"tinkerd ended with {ends}"
 
 
 @pytest.fixture

@@ -69,7 +69,9 @@ def test_chunks_are_joined_in_order(client, router):
 def test_an_empty_prompt_is_vllms_to_refuse(client, router):
     router.on([], replays(capture("direct/err-prompt-empty-list")))
 
-    answer = client.post("asample", {**json.loads((VECTORS / "asample_empty_prompt.json").read_bytes()), "sampling_session_id": client.sampler})
+    answer = client.post(
+        "asample", {**json.loads((VECTORS / "asample_empty_prompt.json").read_bytes()), "sampling_session_id": client.sampler}
+    )
 
     failure = client.outcome(answer.json["request_id"]).json
     assert failure["category"] == "user" and "at least one prompt" in failure["error"]
@@ -97,7 +99,9 @@ def test_an_empty_stop_list_stops_at_nothing(client, router):
     assert request.json["ignore_eos"] is True
 
 
-@pytest.mark.parametrize(("name", "seed"), [("asample_seed_negative", b'"seed":-7,'), ("asample_greedy_seed_i64", b'"seed":9223372036854775813,')])
+@pytest.mark.parametrize(
+    ("name", "seed"), [("asample_seed_negative", b'"seed":-7,'), ("asample_greedy_seed_i64", b'"seed":9223372036854775813,')]
+)
 def test_a_seed_is_sent_as_it_came(name, seed, client, router):
     assert seed in forwarded(name, client, router).body
 

@@ -66,7 +66,10 @@ def test_run_stays_up_until_ctrl_c_and_leaves_nothing_behind(tmp_path):
 def loaded_router():
     """tinker-load's own router."""
     process = subprocess.Popen(
-        [BINARIES / "tinker-load", "router", "--port", "0", "--output-tokens", "32"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [BINARIES / "tinker-load", "router", "--port", "0", "--output-tokens", "32"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     try:
         yield re.search(r"http://\S+", process.stdout.readline())[0]
@@ -76,7 +79,19 @@ def loaded_router():
 
 
 def load(daemon):
-    command = [BINARIES / "tinker-load", "load", "--url", daemon.url, "--num-requests", "3000", "--max-outstanding", "1000", "--output-tokens", "32", "--json"]
+    command = [
+        BINARIES / "tinker-load",
+        "load",
+        "--url",
+        daemon.url,
+        "--num-requests",
+        "3000",
+        "--max-outstanding",
+        "1000",
+        "--output-tokens",
+        "32",
+        "--json",
+    ]
     said = subprocess.run(command, capture_output=True, text=True, timeout=100)
     return said.returncode, json.loads(said.stdout)
 

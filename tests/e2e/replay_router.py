@@ -4,8 +4,8 @@
     with ReplayRouter() as router:
         router.on([1, 2], refuses(503), replays(capture("direct/ok-n1-max1")))
 
-answers the first request whose prompt is [1, 2] with 503, and all later ones with that capture. A behaviour is a coroutine of the
-request and its connection; the functions below make the usual ones. The router runs on a thread of its own.
+answers the first request whose prompt is [1, 2] with 503, and all later ones with that capture. A behaviour is a coroutine of
+the request and its connection; the functions below make the usual ones. The router runs on a thread of its own.
 """
 
 import asyncio

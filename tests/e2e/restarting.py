@@ -10,7 +10,7 @@ import pytest
 
 from replay_router import Gate, holds, replays
 from support.captures import capture
-from support.client import PROTOBUF, Client, raw_exchange
+from support.client import PROTOBUF, Client
 from support.daemon import BINARIES
 from support.waiting import eventually
 
@@ -79,7 +79,9 @@ def test_ids_never_come_back(start_daemon, router):
         daemon.start("--upstream", router.url)
 
     assert all(len(set(ids)) == len(ids) for ids in lives)
-    assert max(lives[0]) < min(lives[1]) and max(lives[1]) < min(lives[2]), "each life numbers on from where the last one can have been"
+    assert max(lives[0]) < min(lives[1]) and max(lives[1]) < min(
+        lives[2]
+    ), "each life numbers on from where the last one can have been"
 
 
 def refusal(*flags):
@@ -88,20 +90,22 @@ def refusal(*flags):
     return said.returncode, said.stderr
 
 
+def second(router, port, state_dir, socket):
+    """What a second tinkerd says that wants what another one has."""
+    place = ("--port", port, "--state-dir", state_dir, "--control-socket", socket)
+    return refusal("--base-model", "tiny", "--upstream", router.url, *place)
+
+
 def test_a_second_daemon_on_the_same_port_says_so(daemon, router, tmp_path):
-    other = tmp_path / "other"
-    code, said = refusal(
-        "--base-model", "tiny", "--upstream", router.url, "--port", daemon.port, "--state-dir", other, "--control-socket", other / "c.sock"
-    )  # fmt: skip
+    code, said = second(router, daemon.port, tmp_path / "other", tmp_path / "other.sock")
 
     assert code == 1 and f"127.0.0.1:{daemon.port}" in said
-    assert raw_exchange(daemon.port, b"GET /api/v1/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").endswith(b'{"status":"ok"}')
+    with Client(daemon) as client:
+        assert client.sample([3]), "the first one goes on"
 
 
 def test_a_second_daemon_on_the_same_control_socket_says_so(daemon, router, tmp_path):
-    code, said = refusal(
-        "--base-model", "tiny", "--upstream", router.url, "--port", "0", "--state-dir", tmp_path / "o", "--control-socket", daemon.socket
-    )  # fmt: skip
+    code, said = second(router, 0, tmp_path / "other", daemon.socket)
 
     assert code == 1 and str(daemon.socket) in said
     assert daemon.ctl("status").returncode == 0, "the first one keeps its socket"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the newest SDK can ask of a sample reaches vLLM as the peer would ask it, and comes back through the SDK's own decoder."""
+"""What the newest SDK can ask of a sample reaches vLLM as the peer would ask it, and comes back through the SDK's decoder."""
 
 import subprocess
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples from trained weights: the models and checkpoints that the engine wrote decide (server-contract.md §1.3 (16), §1.5)."""
+"""Samples from trained weights: models and checkpoints that the engine wrote decide (server-contract.md §1.3 (16), §1.5)."""
 
 import pytest
 
@@ -18,12 +18,18 @@ def session(client, daemon):
 
 
 def sample_from(client, model_path):
-    body = {"prompt": {"chunks": [{"type": "encoded_text", "tokens": [5]}]}, "sampling_params": {"max_tokens": 4}, "model_path": model_path}
+    body = {
+        "prompt": {"chunks": [{"type": "encoded_text", "tokens": [5]}]},
+        "sampling_params": {"max_tokens": 4},
+        "model_path": model_path,
+    }
     return client.post("asample", body)
 
 
 def sampler_of(client, session, model_path):
-    made = client.post("create_sampling_session", {"session_id": session, "sampling_session_seq_id": 0, "model_path": model_path})
+    made = client.post(
+        "create_sampling_session", {"session_id": session, "sampling_session_seq_id": 0, "model_path": model_path}
+    )
     assert made.status == 200
     return made.json["sampling_session_id"]
 
@@ -83,13 +89,26 @@ def test_weights_of_an_unknown_model_are_404(client, session):
 
 
 @pytest.mark.parametrize(
-    "path", ["", "x", "tinker://", "tinker://m", "tinker://m/", "tinker:///c", "tinker://m/weights/c", "tinker://m/sampler_weights/a/b", "http://m/c"]
+    "path",
+    [
+        "",
+        "x",
+        "tinker://",
+        "tinker://m",
+        "tinker://m/",
+        "tinker:///c",
+        "tinker://m/weights/c",
+        "tinker://m/sampler_weights/a/b",
+        "http://m/c",
+    ],
 )
 def test_what_is_no_path_of_sampler_weights_is_refused(path, client, session):
     answer = sample_from(client, path)
 
     assert answer.status == 400
-    assert answer.detail == "model_path must be tinker://model_id/checkpoint_id or tinker://model_id/sampler_weights/checkpoint_id"
+    assert (
+        answer.detail == "model_path must be tinker://model_id/checkpoint_id or tinker://model_id/sampler_weights/checkpoint_id"
+    )
 
 
 def test_a_sampler_of_weights_names_their_base_model(client, daemon, session):

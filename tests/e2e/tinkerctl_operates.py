@@ -90,7 +90,13 @@ def test_futures_count(house):
 
 def test_futures_list(house):
     everything = house.daemon.ask("futures", "list")["futures"]
-    assert [one["id"] for one in everything] == [house.delivered, house.completed, house.failed, house.in_flight, house.queued], "oldest first"
+    assert [one["id"] for one in everything] == [
+        house.delivered,
+        house.completed,
+        house.failed,
+        house.in_flight,
+        house.queued,
+    ], "oldest first"
 
     for state, request_id in (("queued", house.queued), ("in_flight", house.in_flight), ("failed", house.failed)):
         assert [one["id"] for one in house.daemon.ask("futures", "list", "--state", state)["futures"]] == [request_id]
@@ -131,7 +137,12 @@ def test_futures_show_of_an_unknown_id(request_id, code, daemon):
 def test_sessions_list(house):
     [session] = house.daemon.ask("sessions", "list")["sessions"]
 
-    assert (session["status"], session["sdk_version"], session["sampling_sessions"], session["live_samples"]) == ("active", "e2e", "1", "2")
+    assert (session["status"], session["sdk_version"], session["sampling_sessions"], session["live_samples"]) == (
+        "active",
+        "e2e",
+        "1",
+        "2",
+    )
     assert (session["heartbeats"], session["heartbeat_age_sec"]) == ("0", -1)
     text = house.daemon.ctl("sessions", "list").stdout
     assert session["id"] in text and "none yet" in text
@@ -273,7 +284,18 @@ def test_version(daemon):
     assert daemon.ctl("--version").stdout.strip() == f"tinkerctl {versions['version']}"
 
 
-@pytest.mark.parametrize("words", [[], ["nonsense"], ["futures"], ["futures", "show"], ["config", "set", "x"], ["status", "--nonsense"], ["futures", "list", "--limit", "x"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["nonsense"],
+        ["futures"],
+        ["futures", "show"],
+        ["config", "set", "x"],
+        ["status", "--nonsense"],
+        ["futures", "list", "--limit", "x"],
+    ],
+)
 def test_a_wrong_command_line_is_2(words, daemon):
     said = daemon.ctl(*words)
 

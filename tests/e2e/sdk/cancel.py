@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs in an SDK's environment: starts a sample of [1, 2], abandons it when a line comes on stdin, and stays until stdin ends."""
+"""Runs in an SDK's environment: starts a sample of [1, 2], abandons it at a line on stdin, and stays until stdin ends."""
 
 import asyncio
 import sys

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs in an SDK's environment. Reads a JSON list of calls on stdin, makes all of them at once with the real SDK, and writes what
-each returned as a JSON list on stdout.
+"""Runs in an SDK's environment. Reads a JSON list of calls on stdin, makes all of them at once with the real SDK, and writes
+what each returned as a JSON list on stdout.
 
 A call: {"prompt": [ids], "params": {SamplingParams}, "num_samples": n, "prompt_logprobs": bool, "topk": k}, or
 {"prompt": [ids], "compute_logprobs": true}.

@@ -11,6 +11,7 @@ from support.sample_response import parse_sample_response
 from support.waiting import PATIENCE_SEC
 
 PROTOBUF = "application/x-protobuf"
+API = "/api/v1/"
 
 
 @dataclass
@@ -70,14 +71,16 @@ class Client:
 
     def post(self, name, body, headers=None):
         """POST /api/v1/NAME"""
-        return self.request("POST", f"/api/v1/{name}", body, headers)
+        return self.request("POST", API + name, body, headers)
 
     @property
     def sampler(self):
         """A sampling session of its own, made when first asked for."""
         if self._sampler is None:
             session = self.post("create_session", {"sdk_version": "e2e"}).json["session_id"]
-            made = self.post("create_sampling_session", {"session_id": session, "sampling_session_seq_id": 0, "base_model": "tiny"})
+            made = self.post(
+                "create_sampling_session", {"session_id": session, "sampling_session_seq_id": 0, "base_model": "tiny"}
+            )
             self._sampler = made.json["sampling_session_id"]
         return self._sampler
 

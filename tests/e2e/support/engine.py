@@ -25,9 +25,7 @@ def publish(daemon, url):
     """The upstream's URL, as the engine writes it when inference comes up."""
     with database(daemon) as connection:
         connection.execute(
-            f"INSERT INTO engine_state (singleton_id, inference_proxy_url, updated_at) VALUES (1, ?, {NOW}) ON CONFLICT (singleton_id) "
-            "DO UPDATE SET inference_proxy_url = excluded.inference_proxy_url, updated_at = excluded.updated_at",
-            (url,),
+            f"INSERT OR REPLACE INTO engine_state (singleton_id, inference_proxy_url, updated_at) VALUES (1, ?, {NOW})", (url,)
         )
 
 
@@ -42,5 +40,6 @@ def add_model(daemon, session_id, model_id, rank=32, base_model="tiny"):
 def set_checkpoint(daemon, model_id, checkpoint_id, status, error=None, kind="SAMPLER"):
     with database(daemon) as connection:
         connection.execute(
-            f"INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, {NOW}, NULL, ?)", (model_id, checkpoint_id, kind, status, error)
+            f"INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, {NOW}, NULL, ?)",
+            (model_id, checkpoint_id, kind, status, error),
         )

@@ -4,23 +4,107 @@
 import json
 
 ODD_VALUES = [
-    None, True, False, 0, -1, 1, 2**31, 2**63, -(2**63) - 1, 10**40, 0.5, 1e308, "", " ", "x", "NaN", "-1", "1e5", "é\u0000\ud7ff", "🜁" * 50,
-    "s1", "sampling_0", "session_0", [], {}, [[]], [None], {"": None}, {"type": "encoded_text"}, [0] * 2000, "a" * 5000,
-]  # fmt: skip
-ODD_TEXTS = [b"NaN", b"-Infinity", b"1e999", b"-0", b"00", b"1.", b'"\\ud800"', b'"\\', b'"\xff\xfe"', b"[" * 3000, b'{"a":' * 3000, b"\x00", b"\xef\xbb\xbf", b"/**/", b",,"]  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1,
+    2**31,
+    2**63,
+    -(2**63) - 1,
+    10**40,
+    0.5,
+    1e308,
+    "",
+    " ",
+    "x",
+    "NaN",
+    "-1",
+    "1e5",
+    "é\u0000\ud7ff",
+    "🜁" * 50,
+    "s1",
+    "sampling_0",
+    "session_0",
+    [],
+    {},
+    [[]],
+    [None],
+    {"": None},
+    {"type": "encoded_text"},
+    [0] * 2000,
+    "a" * 5000,
+]
+ODD_TEXTS = [
+    b"NaN",
+    b"-Infinity",
+    b"1e999",
+    b"-0",
+    b"00",
+    b"1.",
+    b'"\\ud800"',
+    b'"\\',
+    b'"\xff\xfe"',
+    b"[" * 3000,
+    b'{"a":' * 3000,
+    b"\x00",
+    b"\xef\xbb\xbf",
+    b"/**/",
+    b",,",
+]
 ODD_FIELDS = [
-    b"Transfer-Encoding: chunked", b"Transfer-Encoding: xchunked", b"Transfer-Encoding: chunked, gzip", b"Transfer-Encoding: identity",
-    b"Content-Length: 0", b"Content-Length: 5, 5", b"Content-Length: -1", b"Content-Length: 1e3", b"Content-Length: 99999999999999999999",
-    b"Content-Length : 3", b"Host: a, b", b"Host:", b" folded: x", b"no colon", b": no name", b"X: " + b"y" * 70000, b"X\x00Y: 1", b"X: \x01\x7f",
-    b"Expect: 100-continue", b"Expect: 200-ok", b"Connection: close", b"Connection: upgrade", b"Upgrade: h2c", b"Content-Encoding: zstd",
-    b"Content-Encoding: identity", b"Accept: application/x-protobuf", b"Accept: " + b"a/b," * 2000, b"X-Stainless-Retry-Count: -1", b"\xc3\xa9: 1",
-]  # fmt: skip
+    b"Transfer-Encoding: chunked",
+    b"Transfer-Encoding: xchunked",
+    b"Transfer-Encoding: chunked, gzip",
+    b"Transfer-Encoding: identity",
+    b"Content-Length: 0",
+    b"Content-Length: 5, 5",
+    b"Content-Length: -1",
+    b"Content-Length: 1e3",
+    b"Content-Length: 99999999999999999999",
+    b"Content-Length : 3",
+    b"Host: a, b",
+    b"Host:",
+    b" folded: x",
+    b"no colon",
+    b": no name",
+    b"X: " + b"y" * 70000,
+    b"X\x00Y: 1",
+    b"X: \x01\x7f",
+    b"Expect: 100-continue",
+    b"Expect: 200-ok",
+    b"Connection: close",
+    b"Connection: upgrade",
+    b"Upgrade: h2c",
+    b"Content-Encoding: zstd",
+    b"Content-Encoding: identity",
+    b"Accept: application/x-protobuf",
+    b"Accept: " + b"a/b," * 2000,
+    b"X-Stainless-Retry-Count: -1",
+    b"\xc3\xa9: 1",
+]
 ODD_LINES = [
-    b"GET", b"", b"POST /api/v1/asample", b"POST  /api/v1/asample HTTP/1.1", b"POST /api/v1/asample HTTP/1.0", b"POST /api/v1/asample HTTP/2.0",
-    b"POST /api/v1/asample HTTP/9.9", b"post /api/v1/asample HTTP/1.1", b"PRI * HTTP/2.0", b"OPTIONS * HTTP/1.1", b"CONNECT x:1 HTTP/1.1",
-    b"GET http://x/api/v1/healthz HTTP/1.1", b"GET /api/v1/%68ealthz HTTP/1.1", b"GET /%00%zz HTTP/1.1", b"GET /../.. HTTP/1.1",
-    b"GET /" + b"a" * 70000 + b" HTTP/1.1", b"GET /api/v1/samplers/%2e%2e%2f HTTP/1.1", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"G\x00T / HTTP/1.1",
-]  # fmt: skip
+    b"GET",
+    b"",
+    b"POST /api/v1/asample",
+    b"POST  /api/v1/asample HTTP/1.1",
+    b"POST /api/v1/asample HTTP/1.0",
+    b"POST /api/v1/asample HTTP/2.0",
+    b"POST /api/v1/asample HTTP/9.9",
+    b"post /api/v1/asample HTTP/1.1",
+    b"PRI * HTTP/2.0",
+    b"OPTIONS * HTTP/1.1",
+    b"CONNECT x:1 HTTP/1.1",
+    b"GET http://x/api/v1/healthz HTTP/1.1",
+    b"GET /api/v1/%68ealthz HTTP/1.1",
+    b"GET /%00%zz HTTP/1.1",
+    b"GET /../.. HTTP/1.1",
+    b"GET /" + b"a" * 70000 + b" HTTP/1.1",
+    b"GET /api/v1/samplers/%2e%2e%2f HTTP/1.1",
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    b"G\x00T / HTTP/1.1",
+]
 
 
 def valid_requests(sampler, session):
@@ -55,7 +139,13 @@ def valid_requests(sampler, session):
 
 
 def http_request(method, path, body=b"", fields=()):
-    head = [f"{method} {path} HTTP/1.1".encode(), b"Host: x", b"Content-Type: application/json", b"Content-Length: %d" % len(body), *fields]
+    head = [
+        f"{method} {path} HTTP/1.1".encode(),
+        b"Host: x",
+        b"Content-Type: application/json",
+        b"Content-Length: %d" % len(body),
+        *fields,
+    ]
     return b"\r\n".join(head) + b"\r\n\r\n" + body
 
 
@@ -69,7 +159,11 @@ def mutated_body(request, random):
         key = random.choice(keys) if keys else None
         kind = random.randrange(5)
         if key is None or kind == 0:
-            place.update({random.choice(("x", "type", "tokens", "seed")): odd(random)}) if isinstance(place, dict) else place.append(odd(random))
+            (
+                place.update({random.choice(("x", "type", "tokens", "seed")): odd(random)})
+                if isinstance(place, dict)
+                else place.append(odd(random))
+            )
         elif kind == 1:
             del place[key]
         elif kind == 2 and isinstance(place, dict):
