@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string_view>
 #include <vector>
 
 #include "tinker-load/sample_key.h"
@@ -45,6 +46,10 @@ TEST(Asked, RefusesWhatIsNoCompletionRequest) {
     ASSERT_FALSE(asked.has_value());
     EXPECT_EQ(asked.error().code, base::Code::invalid_argument);
   }
+}
+
+TEST(Asked, RefusesAZeroByteBehindTheObject) {
+  EXPECT_FALSE(read_asked(std::string_view("{\"prompt\":[1]}\0", 15)).has_value());
 }
 
 TEST(Asked, RefusesMoreChoicesThanVllmMakes) {

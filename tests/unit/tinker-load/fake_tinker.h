@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,7 +42,6 @@ class FakeTinker {
   std::map<std::string, http::Response> others;
 
   std::uint16_t port() const { return server_->port(); }
-  std::size_t connections() const { return server_->connections(); }
   // All connections break; the port stays.
   void restart() {
     const std::uint16_t port = server_->port();
@@ -51,6 +51,9 @@ class FakeTinker {
 
   static http::Response json(int status, std::string body) {
     return {.status = status, .body = base::SharedBytes(std::move(body))};
+  }
+  static http::Response accepted(std::uint64_t number) {
+    return json(200, R"({"request_id": "s)" + std::to_string(number) + R"("})");
   }
   // The result of a request with that key.
   static http::Response result(std::uint64_t key, std::uint32_t choices = 1) {
@@ -64,6 +67,8 @@ class FakeTinker {
 
   std::size_t most_outstanding = 0;
   std::uint64_t submits = 0;
+  std::uint64_t probes = 0;     // of healthz
+  std::set<std::string> peers;  // one for each connection
 
  private:
   void listen(std::uint16_t port) {
@@ -75,6 +80,8 @@ class FakeTinker {
   }
 
   void handle(const http::Request& request, http::Reply reply) {
+    peers.insert(request.peer);
+    if (request.path == "/api/v1/healthz") ++probes;
     if (others.contains(request.path)) return reply.send(others.at(request.path));
     if (request.path == "/api/v1/asample") return submitted(request, std::move(reply));
     if (request.path == "/api/v1/retrieve_future") return polled(request, std::move(reply));
@@ -101,7 +108,7 @@ class FakeTinker {
     ++sample.submits;
     most_outstanding = std::max(most_outstanding, samples_.size());
     if (on_submit && on_submit(sample, reply)) return;
-    reply.send(json(200, R"({"request_id": "s)" + std::to_string(number) + R"("})"));
+    reply.send(accepted(number));
   }
 
   void polled(const http::Request& request, http::Reply reply) {

@@ -209,6 +209,25 @@ TEST_F(RouterTest, MakesBodiesAsOthersHaveBeenSent) {
   EXPECT_EQ(router_->unsent_bytes(), 0u);
 }
 
+TEST_F(RouterTest, MakesTheBodiesOfABarrierOneAfterTheOther) {
+  listen({.mode = VllmMode::barrier, .barrier = 3, .hold_seconds = 3600, .output_tokens = 1'000'000, .unsent_limit_bytes = 1});
+  const std::string request = "POST /v1/completions HTTP/1.1\r\nHost: router\r\nContent-Length: 14\r\n\r\n{\"prompt\":[1]}";
+  auto slow = test::RawClient::tcp(router_->port(), 4096);
+  ASSERT_TRUE(slow.send(request));
+  ASSERT_TRUE(run_until(loop_, [&] { return router_->counts().requests == 1; }));
+  const auto second = sample(1);
+  const auto third = sample(1);
+  const std::size_t one_body = expected(1).size();
+  EXPECT_LE(router_->unsent_bytes(), one_body);
+  EXPECT_GT(router_->unsent_bytes(), 0u);
+  EXPECT_EQ(router_->counts().answered, 0u);
+
+  slow.close();
+
+  ASSERT_TRUE(answered(*second) && answered(*third));
+  EXPECT_EQ(third->text, expected(1));
+}
+
 TEST_F(RouterTest, StopsWhileRequestsAreHeld) {
   for (const VllmMode mode : {VllmMode::barrier, VllmMode::latency}) {
     listen({.mode = mode, .gen_seconds = 3600, .hold_seconds = 3600});
