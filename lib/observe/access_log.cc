@@ -2,21 +2,30 @@
 #include "observe/access_log.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
 namespace tinker::observe {
 namespace {
 
-constexpr base::Seconds kPatience{0.2};  // of a waiting thread, before it looks for a reopen
-constexpr int kSlowWriteMs = 100;        // longest wait for a reader of a FIFO
+constexpr base::Seconds kLookForReopen{0.2};
+constexpr std::chrono::milliseconds kGather{10};  // lines of this time are written together
+constexpr std::chrono::minutes kBetweenComplaints{1};
 constexpr std::size_t kBatchBytes = 1 << 18;
+
+// Never waits for a FIFO's reader: read-write opens one that has none (fifo(7)).
+loop::FileDescriptor open_path(const std::string& path) {
+  loop::FileDescriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0640));
+  if (!file.valid() && errno == ENXIO)
+    file = loop::FileDescriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  return file;
+}
 
 }  // namespace
 
@@ -24,13 +33,13 @@ AccessLog::AccessLog(std::string path, std::size_t most_waiting) : path_(std::mo
 
 base::Result<std::unique_ptr<AccessLog>> AccessLog::open(std::string path, std::size_t most_waiting) {
   std::unique_ptr<AccessLog> log(new AccessLog(std::move(path), most_waiting));
-  if (auto opened = log->open_file(); !opened) return tl::unexpected(opened.error());
+  if (auto opened = log->open_output(); !opened) return tl::unexpected(opened.error());
   log->thread_ = std::thread([raw = log.get()] { raw->run(); });
   return log;
 }
 
 AccessLog::~AccessLog() {
-  stopping_ = true;
+  patience_.finish();
   waiting_.close();
   if (thread_.joinable()) thread_.join();
 }
@@ -41,28 +50,24 @@ void AccessLog::write(AccessRecord record) {
 
 void AccessLog::reopen() { reopen_.store(true, std::memory_order_relaxed); }
 
-// Never waits for a FIFO's reader: read-write opens one that has none (fifo(7)).
-base::Result<void> AccessLog::open_file() {
-  if (path_ == "-") {
-    file_ = loop::FileDescriptor(dup(STDOUT_FILENO));
-    return {};
-  }
-  loop::FileDescriptor file(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0640));
-  if (!file.valid() && errno == ENXIO)
-    file = loop::FileDescriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file.valid()) {
+base::Result<void> AccessLog::open_output() {
+  LineOutput output = path_ == "-" ? LineOutput::sharing(STDOUT_FILENO) : LineOutput(open_path(path_));
+  if (!output.valid()) {
     return base::fail(base::Code::unavailable,
                       "cannot open the access log " + path_ + ": " + std::strerror(errno) + " (see access_log)");
   }
-  file_ = std::move(file);
+  output_ = std::move(output);
   return {};
 }
 
 void AccessLog::run() {
   pthread_setname_np(pthread_self(), "log");
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);  // signals are for main; a reader that left is EPIPE
   std::string lines;
-  while (const auto records = waiting_.take_all(kPatience)) {
-    if (reopen_.exchange(false, std::memory_order_relaxed) || !file_.valid()) (void)open_file();
+  while (const auto records = waiting_.take_all(kLookForReopen)) {
+    if (reopen_.load(std::memory_order_relaxed)) reopen_output();
     std::uint64_t count = 0;
     for (const AccessRecord& record : *records) {
       append_line(record, lines);
@@ -73,28 +78,37 @@ void AccessLog::run() {
     }
     if (count > 0) write_out(lines, count);
     lines.clear();
+    complain_of_drops();
+    if (!records->empty() && !patience_.finishing()) std::this_thread::sleep_for(kGather);
   }
 }
 
-void AccessLog::write_out(const std::string& lines, std::uint64_t count) {
-  std::size_t at = 0;
-  while (file_.valid() && at < lines.size()) {
-    const ssize_t put = ::write(file_.get(), lines.data() + at, lines.size() - at);
-    if (put > 0) {
-      at += static_cast<std::size_t>(put);
-      continue;
-    }
-    if (put < 0 && errno == EINTR) continue;
-    pollfd writable{.fd = file_.get(), .events = POLLOUT, .revents = 0};
-    const bool slow = put < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-    if (!slow || stopping_ || ::poll(&writable, 1, kSlowWriteMs) <= 0) break;
+void AccessLog::reopen_output() {
+  reopen_.store(false, std::memory_order_relaxed);
+  const auto opened = open_output();
+  if (opened) {
+    reopen_failed_ = false;
+    return;
   }
-  const auto lost = static_cast<std::uint64_t>(std::count(lines.begin() + static_cast<std::ptrdiff_t>(at), lines.end(), '\n'));
-  written_.fetch_add(count - lost, std::memory_order_relaxed);
-  dropped_.fetch_add(lost, std::memory_order_relaxed);
-  // Half a line would spoil the next one: it is ended where the file takes it.
-  if (file_.valid() && at > 0 && at < lines.size() && lines[at - 1] != '\n') [[maybe_unused]]
-    const ssize_t put = ::write(file_.get(), "\n", 1);
+  if (!reopen_failed_) spdlog::warn("{}; lines go to the file that was open, and it is tried again", opened.error().text);
+  reopen_failed_ = true;
+  reopen_.store(true, std::memory_order_relaxed);
+}
+
+void AccessLog::write_out(const std::string& lines, std::uint64_t count) {
+  const std::uint64_t whole = output_.write(lines, patience_.left());
+  written_.fetch_add(whole, std::memory_order_relaxed);
+  dropped_.fetch_add(count - whole, std::memory_order_relaxed);
+}
+
+void AccessLog::complain_of_drops() {
+  const std::uint64_t dropped = dropped_.load(std::memory_order_relaxed);
+  if (dropped == drops_told_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (drops_told_ != 0 && now - told_ < kBetweenComplaints) return;
+  spdlog::warn("access log {}: {} lines were dropped: {}", path_, dropped - drops_told_, output_.why());
+  drops_told_ = dropped;
+  told_ = now;
 }
 
 }  // namespace tinker::observe

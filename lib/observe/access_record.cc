@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/access_record.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <ctime>
 
 namespace tinker::observe {
@@ -10,15 +12,20 @@ namespace {
 using base::Code;
 using base::fail;
 
-constexpr std::size_t kMostText = 1024;
+constexpr std::size_t kMostPath = 1024;
+constexpr std::size_t kMostText = 128;
+constexpr double kMostMs = 1e12;  // thirty years
 
-void append_text(std::string_view text, std::string& out) {
+// At most `most` bytes, as they stand in the line.
+void append_text(std::string_view text, std::size_t most, std::string& out) {
   static constexpr char kHex[] = "0123456789ABCDEF";
   if (text.empty()) {
     out += '-';
     return;
   }
-  for (const char c : text.substr(0, kMostText)) {
+  const std::size_t end = out.size() + most;
+  for (const char c : text) {
+    if (out.size() + 3 > end) return;
     const auto byte = static_cast<unsigned char>(c);
     if (byte > ' ' && byte < 0x7F) {
       out += c;
@@ -64,11 +71,15 @@ void append_time(base::Wall time, std::string& out) {
 
 // "2026-12-01T12:00:00.123Z"
 std::optional<base::Wall> read_time(std::string_view text) {
-  if (text.size() != 24 || text[10] != 'T' || text[23] != 'Z') return std::nullopt;
-  const auto number = [&](std::size_t at, std::size_t size) -> int {
-    int value = -1;
-    const char* end = text.data() + at + size;
-    return std::from_chars(text.data() + at, end, value).ptr == end ? value : -1;
+  static constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:dd.dddZ";
+  if (text.size() != kForm.size()) return std::nullopt;
+  for (std::size_t i = 0; i < kForm.size(); ++i) {
+    if (kForm[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != kForm[i]) return std::nullopt;
+  }
+  const auto number = [&](std::size_t at, std::size_t size) {
+    int value = 0;
+    for (const char c : text.substr(at, size)) value = value * 10 + (c - '0');
+    return value;
   };
   std::tm utc{};
   utc.tm_year = number(0, 4) - 1900;
@@ -78,7 +89,8 @@ std::optional<base::Wall> read_time(std::string_view text) {
   utc.tm_min = number(14, 2);
   utc.tm_sec = number(17, 2);
   const int ms = number(20, 3);
-  if (utc.tm_year < 0 || utc.tm_mon < 0 || utc.tm_mday < 0 || utc.tm_hour < 0 || utc.tm_min < 0 || utc.tm_sec < 0 || ms < 0)
+  if (utc.tm_mon < 0 || utc.tm_mon > 11 || utc.tm_mday < 1 || utc.tm_mday > 31 || utc.tm_hour > 23 || utc.tm_min > 59 ||
+      utc.tm_sec > 60)
     return std::nullopt;
   return base::Wall{std::chrono::seconds{timegm(&utc)} + std::chrono::milliseconds{ms}};
 }
@@ -96,11 +108,11 @@ std::optional<Number> read_number(std::string_view text) {
 void append_line(const AccessRecord& record, std::string& out) {
   append_time(record.time, out);
   out += ' ';
-  append_text(record.client, out);
+  append_text(record.client, kMostText, out);
   out += ' ';
-  append_text(record.method, out);
+  append_text(record.method, kMostText, out);
   out += ' ';
-  append_text(record.path, out);
+  append_text(record.path, kMostPath, out);
   out += ' ';
   append_number(record.status, out);
   out += ' ';
@@ -108,14 +120,14 @@ void append_line(const AccessRecord& record, std::string& out) {
   out += ' ';
   append_number(record.bytes_out, out);
   out += ' ';
-  const auto microseconds = static_cast<std::int64_t>(record.milliseconds * 1000 + 0.5);
+  const auto microseconds = static_cast<std::int64_t>(std::clamp(record.milliseconds, 0.0, kMostMs) * 1000 + 0.5);
   append_number(microseconds / 1000, out);
   out += '.';
   const int fraction = static_cast<int>(microseconds % 1000);
   out += static_cast<char>('0' + fraction / 100);
   append_two(fraction % 100, out);
   out += ' ';
-  append_text(record.request_id, out);
+  append_text(record.request_id, kMostText, out);
   out += '\n';
 }
 
@@ -140,7 +152,7 @@ base::Result<AccessRecord> parse_line(std::string_view line) {
   const auto bytes_out = read_number<std::uint64_t>(fields[6]);
   if (!bytes_out) return wrong(6);
   const auto ms = read_number<double>(fields[7]);
-  if (!ms) return wrong(7);
+  if (!ms || !std::isfinite(*ms) || *ms < 0) return wrong(7);
   return AccessRecord{
       *time, std::string(fields[1]), std::string(fields[2]), std::string(fields[3]), *status, *bytes_in, *bytes_out,
       *ms,   std::string(fields[8])};

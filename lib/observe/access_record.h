@@ -28,10 +28,12 @@ struct AccessRecord {
 inline constexpr std::array<std::string_view, 9> kAccessFields{"time",     "client",    "method", "path",      "status",
                                                                "bytes_in", "bytes_out", "ms",     "request_id"};
 
-// Appends the line, with its newline. Spaces, control characters and '%' of texts become %XX; a path is cut after 1 KB.
+// Appends the line, with its newline. Bytes of texts that are not printable ASCII, and spaces, become %XX. A path is cut at 1
+// KB, the other texts at 128 bytes.
 void append_line(const AccessRecord& record, std::string& out);
 
-// Reads a line without its newline. Errors (invalid_argument) name the field that is missing or wrong.
+// Reads a line without its newline; %XX stays as it is. Fields after the last are passed over, for they are a later release's.
+// Errors (invalid_argument) name the field that is missing or wrong.
 base::Result<AccessRecord> parse_line(std::string_view line);
 
 // Which lines `tinkerctl log tail` shows.
@@ -39,7 +41,7 @@ struct AccessFilter {
   int least_status = 0;  // of "4xx", "500" or ">=400"
   int most_status = 999;
   std::string path_prefix;
-  std::optional<double> slower_than_ms;
+  std::optional<double> slower_than_ms;  // or as slow
 
   bool takes(const AccessRecord& record) const;
 };

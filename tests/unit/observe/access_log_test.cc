@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/access_log.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -95,25 +98,72 @@ TEST_F(AccessLogTest, S7_DropsInsteadOfWaitingForAFifoThatNobodyReads) {
   log.reset();  // ends although nobody reads
 }
 
+// The reader of a FIFO leaves, which is SIGPIPE to whoever writes, and another one comes.
+TEST_F(AccessLogTest, S7_GoesOnWhenAFifosReaderLeftAndAnotherCame) {
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  auto log = *AccessLog::open(path);
+  log->write(record(200));
+  ASSERT_TRUE(eventually([&] { return log->written() == 1; }));
+
+  ::close(reader);
+  log->write(record(200));
+  ASSERT_TRUE(eventually([&] { return log->dropped() == 1; }));
+  reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  log->write(record(404));
+
+  EXPECT_TRUE(eventually([&] { return log->written() == 2; }));
+  char line[512] = {};
+  EXPECT_GT(::read(reader, line, sizeof line), 0);
+  EXPECT_NE(std::string(line).find(" 404 "), std::string::npos) << line;
+  ::close(reader);
+}
+
+TEST_F(AccessLogTest, S7_EveryLineIsWrittenOrCounted) {
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  auto log = *AccessLog::open(path, 500);
+
+  for (int i = 0; i < 20'000; ++i) log->write(record(200));
+  ASSERT_TRUE(eventually([&] { return log->written() + log->dropped() == 20'000; }));
+
+  std::string all;
+  char part[65536];
+  for (ssize_t got; (got = ::read(reader, part, sizeof part)) > 0;) all.append(part, static_cast<std::size_t>(got));
+  EXPECT_EQ(static_cast<std::uint64_t>(std::count(all.begin(), all.end(), '\n')), log->written());
+  EXPECT_GT(log->dropped(), 0u);
+  ::close(reader);
+}
+
+TEST_F(AccessLogTest, KeepsTheOldFileUntilTheNewOneCanBeOpened) {
+  std::filesystem::create_directory(dir + "/logs");
+  auto log = *AccessLog::open(dir + "/logs/access.log");
+  std::filesystem::rename(dir + "/logs", dir + "/old");
+
+  log->reopen();
+  log->write(record(200));
+  ASSERT_TRUE(eventually([&] { return log->written() == 1; }));
+  std::filesystem::create_directory(dir + "/logs");
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(dir + "/logs/access.log"); }));
+  log->write(record(404));
+  log.reset();
+
+  EXPECT_EQ(lines(dir + "/old/access.log"), 1);
+  EXPECT_EQ(lines(dir + "/logs/access.log"), 1);
+}
+
+TEST_F(AccessLogTest, AddsToTheFileThatIsThere) {
+  AccessLog::open(path).value()->write(record(200));
+  AccessLog::open(path).value()->write(record(200));
+
+  EXPECT_EQ(lines(path), 2);
+}
+
 TEST_F(AccessLogTest, SaysWhyItCannotBeOpened) {
   const auto log = AccessLog::open(dir + "/absent/access.log");
 
   ASSERT_FALSE(log);
   EXPECT_NE(log.error().text.find("absent/access.log: No such file"), std::string::npos);
-}
-
-TEST_F(AccessLogTest, ComesBackWhenItsFileCanBeOpenedAgain) {
-  auto log = *AccessLog::open(path);
-  std::filesystem::remove_all(dir);
-  log->reopen();
-  log->write(record(200));
-  ASSERT_TRUE(eventually([&] { return log->dropped() + log->written() == 1; }));
-  std::filesystem::create_directory(dir);
-
-  log->reopen();
-  log->write(record(200));
-
-  EXPECT_TRUE(eventually([&] { return std::filesystem::exists(path) && lines(path) == 1; }));
 }
 
 }  // namespace
