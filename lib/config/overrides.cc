@@ -82,7 +82,7 @@ base::Result<void> write_overrides(const Settings& settings, const std::vector<E
 }
 
 base::Result<AnySetting*> require_live(const Settings& settings, std::string_view name) {
-  const auto setting = settings.all.require(name);
+  auto setting = settings.all.require(name);
   if (!setting) return setting;
   switch ((*setting)->about().change) {
     case Change::start:
@@ -100,7 +100,7 @@ base::Result<AnySetting*> require_live(const Settings& settings, std::string_vie
 std::string overrides_path(const Settings& settings) { return settings.state_dir.get() + "/" + kName; }
 
 base::Result<AnySetting*> set_live(Settings& settings, std::string_view name, const std::string& value) {
-  const auto setting = require_live(settings, name);
+  auto setting = require_live(settings, name);
   if (!setting) return setting;
   if (auto set = (*setting)->set({value}, Source::live); !set) return tl::unexpected(set.error());
   return setting;
@@ -121,7 +121,7 @@ base::Result<void> persist(const Settings& settings, const AnySetting& setting) 
 }
 
 base::Result<AnySetting*> unset(Settings& settings, std::string_view name) {
-  const auto setting = require_live(settings, name);
+  auto setting = require_live(settings, name);
   if (!setting) return setting;
   if (std::filesystem::exists(overrides_path(settings))) {
     const auto entries = others(settings, **setting);

@@ -209,7 +209,7 @@ base::Result<void> TextSetting::take(const std::vector<std::string>& values) {
   return {};
 }
 
-ListSetting::ListSetting(Registry& registry, Spec spec)
+ListSetting::ListSetting(Registry& registry, const Spec& spec)
     : AnySetting({.name = spec.name, .help = spec.help, .value = spec.value}) {
   registry.add(*this);
 }

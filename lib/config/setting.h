@@ -172,7 +172,7 @@ class ListSetting final : public AnySetting {
     std::string help;
     std::string value = "TEXT";
   };
-  ListSetting(Registry& registry, Spec spec);
+  ListSetting(Registry& registry, const Spec& spec);
   const std::vector<std::string>& get() const { return value_; }
 
   std::string text() const override;
