@@ -20,8 +20,10 @@
 namespace tinker::http {
 namespace {
 
-// Read before other events get their turn.
-constexpr std::size_t kBytesPerTurn = 256 * 1024;
+// Read before other events get their turn: a whole long answer, a millisecond. In smaller turns 1,000 answers that arrive at
+// once are all begun before one is whole: 2.5 GB of buffers instead of 1, and a sixth more CPU for bodies that have left the
+// cache.
+constexpr std::size_t kBytesPerTurn = 4 * 1024 * 1024;
 
 // A vanished host is found after a minute, not after the read time-out of half an hour (design.md §3).
 constexpr int kKeepAliveIdleSec = 30;
