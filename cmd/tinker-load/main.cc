@@ -79,7 +79,8 @@ bool read_url(std::string_view url, LoadOptions& options) {
   if (colon == std::string_view::npos) return false;
   options.host = url.substr(0, colon);
   const char* end = url.data() + url.size();
-  return std::from_chars(url.data() + colon + 1, end, options.port).ptr == end;
+  const auto [stop, error] = std::from_chars(url.data() + colon + 1, end, options.port);
+  return error == std::errc{} && stop == end;
 }
 
 int run_load(LoadOptions options, const std::string& url, int server_pid, bool json) {
