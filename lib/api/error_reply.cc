@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/error_reply.h"
 
+#include "base/utf8.h"
+
 #include <rapidjson/encodings.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
@@ -10,37 +12,8 @@ namespace {
 
 using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
 
-// Length of the well-formed UTF-8 character at the start of `text`, or 0 (Unicode 15, table 3-7).
-std::size_t utf8_character(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0) == 0x80; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-  if ((first & 0xF0) == 0xE0) {
-    const bool in_range = (first != 0xE0 || byte(1) >= 0xA0) && (first != 0xED || byte(1) <= 0x9F);
-    return in_range && follows(1) && follows(2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const bool in_range = (first != 0xF0 || byte(1) >= 0x90) && (first != 0xF4 || byte(1) <= 0x8F);
-    return in_range && follows(1) && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
-}
-
-std::string valid_utf8(std::string_view text) {
-  std::string valid;
-  valid.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t size = utf8_character(text);
-    valid += size == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, size);
-    text.remove_prefix(size == 0 ? 1 : size);
-  }
-  return valid;
-}
-
 void write_text(Writer& json, std::string_view text) {
-  const std::string valid = valid_utf8(text);
+  const std::string valid = base::valid_utf8(text);
   json.String(valid.data(), static_cast<rapidjson::SizeType>(valid.size()));
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/utf8.h"
 #include "codec/byte_block.h"
 
 namespace tinker::codec {
@@ -105,20 +106,6 @@ int code_unit(std::string_view digits) {
     value = value * 16 + digit;
   }
   return value;
-}
-
-void append_utf8(std::uint32_t code, std::string& text) {
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    text += {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
-  } else if (code < 0x10000) {
-    text += {static_cast<char>(0xE0 | code >> 12), static_cast<char>(0x80 | (code >> 6 & 0x3F)),
-             static_cast<char>(0x80 | (code & 0x3F))};
-  } else {
-    text += {static_cast<char>(0xF0 | code >> 18), static_cast<char>(0x80 | (code >> 12 & 0x3F)),
-             static_cast<char>(0x80 | (code >> 6 & 0x3F)), static_cast<char>(0x80 | (code & 0x3F))};
-  }
 }
 
 }  // namespace
@@ -244,7 +231,7 @@ bool unescape(std::string_view raw, std::string& text) {
         } else if (high >= 0xD800 && high < 0xE000) {
           code = 0xFFFD;
         }
-        append_utf8(code, text);
+        base::append_utf8(code, text);
         break;
       }
       default:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/toml_file.h"
 
+#include "base/utf8.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -21,20 +23,6 @@ using base::Result;
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_key_char(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-'; }
 bool is_control(char c) { return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == 0x7F; }
-
-void append_utf8(std::uint32_t rune, std::string& out) {
-  if (rune < 0x80) {
-    out += static_cast<char>(rune);
-  } else if (rune < 0x800) {
-    out += {static_cast<char>(0xC0 | rune >> 6), static_cast<char>(0x80 | (rune & 0x3F))};
-  } else if (rune < 0x10000) {
-    out += {static_cast<char>(0xE0 | rune >> 12), static_cast<char>(0x80 | (rune >> 6 & 0x3F)),
-            static_cast<char>(0x80 | (rune & 0x3F))};
-  } else {
-    out += {static_cast<char>(0xF0 | rune >> 18), static_cast<char>(0x80 | (rune >> 12 & 0x3F)),
-            static_cast<char>(0x80 | (rune >> 6 & 0x3F)), static_cast<char>(0x80 | (rune & 0x3F))};
-  }
-}
 
 // Goes over the text of a file once, a key and its values at a time. Errors say what is wrong; where() says in which line.
 class Scanner {
@@ -153,7 +141,7 @@ class Scanner {
     if (error != std::errc{} || hex.size() != digits || end != hex.data() + digits) return false;
     if (rune > 0x10FFFF || (rune >= 0xD800 && rune < 0xE000)) return false;
     rest_.remove_prefix(digits);
-    append_utf8(rune, text);
+    base::append_utf8(rune, text);
     return true;
   }
 

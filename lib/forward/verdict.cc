@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forward/verdict.h"
 
+#include "base/utf8.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -30,7 +32,7 @@ Verdict final_fault_of_server(std::string text) { return failed(Next::fail, Blam
 std::string returned(int status) { return "vLLM /v1/completions returned " + std::to_string(status); }
 
 std::string refusal(const http::Answer& answer) {
-  return returned(answer.status) + ": " + bounded_utf8(answer.body.view(), kRefusalBytes);
+  return returned(answer.status) + ": " + base::valid_utf8(answer.body.view(), kRefusalBytes);
 }
 
 Blame blame_of_refusal(const http::Answer& answer) {
@@ -51,9 +53,9 @@ Verdict judge_success(const http::Answer& answer, const codec::CompletionWants& 
   auto completion = codec::decode_completion(answer.body, wants);
   if (!completion) {
     if (!is_json(answer.body.view())) {
-      const std::string type = bounded_utf8(answer.fields.find("content-type").value_or(""), kFieldBytes);
+      const std::string type = base::valid_utf8(answer.fields.find("content-type").value_or(""), kFieldBytes);
       return final_fault_of_server("vLLM /v1/completions returned non-JSON (" + std::to_string(answer.status) +
-                                   ", content-type='" + type + "'): " + bounded_utf8(answer.body.view(), kNotJsonBytes));
+                                   ", content-type='" + type + "'): " + base::valid_utf8(answer.body.view(), kNotJsonBytes));
     }
     return final_fault_of_server(returned(answer.status) + " with a body that is no completion: " + completion.error().text);
   }
@@ -70,7 +72,7 @@ Verdict judge_success(const http::Answer& answer, const codec::CompletionWants& 
 }
 
 std::string redirection(const http::Answer& answer, const UpstreamUrl& url) {
-  const std::string where = bounded_utf8(answer.fields.find("location").value_or("nowhere"), kFieldBytes);
+  const std::string where = base::valid_utf8(answer.fields.find("location").value_or("nowhere"), kFieldBytes);
   return returned(answer.status) + ", a redirect to " + where +
          ", which is not followed; give tinkerd the final base URL instead of " + url.text();
 }
@@ -80,24 +82,6 @@ std::string seconds_text(base::Seconds seconds) {
   text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();
   return text;
-}
-
-// The length of the UTF-8 character at the start of `text` (RFC 3629 §4), 0 when it is none.
-std::size_t character_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<std::uint8_t>(text[i]) : std::uint8_t{0}; };
-  const auto tail = [&](std::size_t i) { return (byte(i) & 0xC0) == 0x80; };
-  const std::uint8_t first = byte(0), second = byte(1);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return tail(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    const bool overlong = first == 0xE0 && second < 0xA0, surrogate = first == 0xED && second > 0x9F;
-    return tail(1) && tail(2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const bool overlong = first == 0xF0 && second < 0x90, beyond = first == 0xF4 && second > 0x8F;
-    return tail(1) && tail(2) && tail(3) && !overlong && !beyond ? 4 : 0;
-  }
-  return 0;
 }
 
 }  // namespace
@@ -136,19 +120,6 @@ Verdict judge(const http::Broken& broken, const UpstreamUrl& url, base::Seconds 
       return final_fault_of_server("the answer of " + where + " is too large: " + broken.text);
   }
   return final_fault_of_server(broken.text);
-}
-
-std::string bounded_utf8(std::string_view text, std::size_t most) {
-  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t bytes = character_bytes(text);
-    const std::string_view next = bytes == 0 ? kReplacement : text.substr(0, bytes);
-    if (out.size() + next.size() > most) break;
-    out += next;
-    text.remove_prefix(std::max<std::size_t>(bytes, 1));
-  }
-  return out;
 }
 
 }  // namespace tinker::forward

@@ -49,7 +49,4 @@ Verdict judge(const http::Answer& answer, const codec::CompletionWants& wants, c
 // time-out that held.
 Verdict judge(const http::Broken& broken, const UpstreamUrl& url, base::Seconds read);
 
-// At most `most` bytes of `text`, cut between characters, with U+FFFD for what is no UTF-8: it goes into JSON.
-std::string bounded_utf8(std::string_view text, std::size_t most);
-
 }  // namespace tinker::forward

@@ -214,18 +214,5 @@ TEST(Verdict, AReadTimeoutNamesUrlSecondsAndSetting) {
             HasSubstr("forwarding_inference_timeout_sec"), HasSubstr("TINKERD_FORWARDING_INFERENCE_TIMEOUT_SEC")));
 }
 
-TEST(BoundedUtf8, CutsBetweenCharactersAndReplacesWhatIsNone) {
-  EXPECT_EQ(bounded_utf8("中文", 5), "中");
-  EXPECT_EQ(bounded_utf8("a\xff"
-                         "b",
-                         100),
-            "a\xEF\xBF\xBD"
-            "b");
-  EXPECT_EQ(bounded_utf8("\xED\xA0\x80", 100), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");  // a surrogate
-  EXPECT_EQ(bounded_utf8("\xC0\x80|\xF5\x80", 100), "\xEF\xBF\xBD\xEF\xBF\xBD|\xEF\xBF\xBD\xEF\xBF\xBD");
-  EXPECT_EQ(bounded_utf8("\xE4\xB8", 100), "\xEF\xBF\xBD\xEF\xBF\xBD");  // cut short
-  EXPECT_EQ(bounded_utf8("😀", 100), "😀");
-}
-
 }  // namespace
 }  // namespace tinker::forward
