@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <event2/event.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +10,7 @@
 #include <cstdio>
 #include <map>
 
+#include "loop/open_files.h"
 #include "tinker-load/client.h"
 #include "tinker-load/report.h"
 #include "tinker-load/router.h"
@@ -31,16 +31,6 @@ int complain(const std::string& text, int code) {
   return code;
 }
 
-// Raises the limit on open files to the hard limit and returns it.
-std::size_t open_files() {
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-  getrlimit(RLIMIT_NOFILE, &limit);
-  return limit.rlim_cur;
-}
-
 // SIGINT and SIGTERM end the loop.
 class StopSignals {
  public:
@@ -58,7 +48,7 @@ class StopSignals {
 };
 
 int run_router(const RouterOptions& options, bool json) {
-  open_files();
+  loop::raise_open_files();
   loop::EventLoop loop("router");
   auto router = Router::listen(loop, options);
   if (!router) return complain(router.error().text, 1);
@@ -90,7 +80,8 @@ int run_load(LoadOptions options, const std::string& url, int server_pid, bool j
   const auto before = use_of(server_pid);
   if (server_pid != 0 && !before) return complain("--server-pid " + std::to_string(server_pid) + ": no such process", 2);
   // Each outstanding sample holds a connection while it is submitted or polled.
-  const std::size_t most_outstanding = open_files() - std::min<std::size_t>(open_files() / 2, kOtherFiles);
+  const std::size_t files = loop::raise_open_files();
+  const std::size_t most_outstanding = files - std::min(files / 2, kOtherFiles);
   if (options.max_outstanding > most_outstanding) {
     complain("--max-outstanding " + std::to_string(options.max_outstanding) + ": using " + std::to_string(most_outstanding) +
                  ", which the limit on open files allows",

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loop/open_files.h"
+
+#include <sys/resource.h>
+
+namespace tinker::loop {
+
+std::size_t raise_open_files() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
+}  // namespace tinker::loop
