@@ -131,10 +131,11 @@ void Client::polled(Sample& sample, const http::Answer& answer) {
   end(sample, counts_.completed);
 }
 
-// Sends on a connection that was kept, or on a new one.
+// Sends on a connection that was kept, or on a new one. At the lower priority: the probe of healthz measures the server, not
+// how many results wait here.
 void Client::send(Sample& sample, const std::string& head, std::string body, Answered answered) {
   if (idle_.empty()) {
-    sample.connection = std::make_unique<http::ClientConnection>(loop_, server_, loop::Priority::client);
+    sample.connection = std::make_unique<http::ClientConnection>(loop_, server_, loop::Priority::upstream);
   } else {
     sample.connection = std::move(idle_.back());
     idle_.pop_back();
