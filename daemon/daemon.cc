@@ -9,10 +9,12 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <utility>
 
 #include "daemon/signals.h"
 #include "futures/numbers.h"
+#include "loop/open_files.h"
 
 namespace tinker::daemon {
 namespace {
@@ -35,6 +37,9 @@ base::Result<void> make_directory(const std::string& path, const char* setting) 
   return {};
 }
 
+// Clones of a sampling client that joined an earlier run go on sampling: numbers that begin anywhere do not meet theirs.
+std::int64_t first_client_counter() { return static_cast<std::int64_t>(std::random_device{}()); }
+
 std::string default_database_url(const std::string& state_dir) {
   return "sqlite:///" + std::filesystem::absolute(state_dir).lexically_normal().string() + "/tinker.db";
 }
@@ -53,6 +58,7 @@ base::Result<std::unique_ptr<Daemon>> Daemon::make(config::Settings& settings) {
                 "base_model is not set: name the model that the upstream serves, e.g. --base-model Qwen/Qwen3-8B");
   }
   std::unique_ptr<Daemon> daemon(new Daemon(settings));
+  daemon->open_files_ = loop::raise_open_files();
   umask(0027);
   for (const auto& step : {&Daemon::open_store, &Daemon::find_upstreams, &Daemon::start_workers, &Daemon::open_control}) {
     if (auto done = (daemon.get()->*step)(); !done) return tl::unexpected(done.error());
@@ -102,7 +108,7 @@ base::Result<void> Daemon::find_upstreams() {
 }
 
 base::Result<void> Daemon::start_workers() {
-  shared_.reset(new api::Shared{settings_, clock_, table_, *db_, metrics_});
+  shared_.reset(new api::Shared{settings_, clock_, table_, *db_, metrics_, first_client_counter()});
   auto address = http::ListenAddress::tcp(settings_.host.get(), static_cast<std::uint16_t>(settings_.port.get()));
   if (auto free = http::check_nobody_listens(address); !free) return free;
   const auto count = static_cast<std::uint32_t>(settings_.workers.get());
@@ -151,6 +157,7 @@ void Daemon::run() {
   for (const auto& worker : workers_) worker->start();
   expiry_timer_.after(kExpiry);
   spdlog::info("listening on {}", house_->listening);
+  spdlog::info("at most {} files open at once, of which each connection is one", open_files_);
   spdlog::info("serving {}, database {}, control socket {}", settings_.base_model.get(), db_->path(),
                settings_.control_socket.get());
   loop_.run();

@@ -25,7 +25,7 @@ struct Shared {
   futures::Table& table;
   store::TinkerDb& db;
   observe::Metrics& metrics;
-  std::atomic<std::int64_t> client_counter{1};  // of join_sampling_session
+  std::atomic<std::int64_t> client_counter;  // of join_sampling_session
 };
 
 // One worker's side of the API: what its handlers reach.

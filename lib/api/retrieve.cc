@@ -71,6 +71,7 @@ void Retrieval::look(Waiter& waiter) {
 }
 
 void Retrieval::wait(Waiter& waiter) {
+  if (released_) return answer_try_again(waiter);
   const std::uint64_t number = waiter.id.number;
   waiter.reply.on_gone([this, number] { left(number); });
   holds_.put(waiter,
@@ -131,6 +132,7 @@ void Retrieval::hold_ended() {
 }
 
 void Retrieval::release_all() {
+  released_ = true;
   while (!waiters_.empty()) answer_try_again(*waiters_.begin()->second);
 }
 

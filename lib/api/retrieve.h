@@ -34,7 +34,7 @@ class Retrieval {
   void poll(base::SampleId id, PollForm form, http::Reply reply);
   // The sample that this waiter waits for has ended.
   void wake(futures::WaiterId waiter);
-  // Answers all 408 at once: the daemon stops, and the clients poll the next process (design.md §9).
+  // Answers all 408 at once, and those that still come: the daemon stops, and the clients poll the next process (design.md §9).
   void release_all();
   std::size_t waiting() const { return waiters_.size(); }
 
@@ -61,6 +61,7 @@ class Retrieval {
   loop::EventLoop& loop_;
   const std::uint32_t worker_;
   Shared& shared_;
+  bool released_ = false;
   std::uint64_t last_number_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<Waiter>> waiters_;
   base::DeadlineList<Waiter> holds_;
