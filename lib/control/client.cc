@@ -2,7 +2,6 @@
 #include "control/client.h"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -22,23 +21,10 @@ namespace pb = google::protobuf;
 using base::Code;
 using base::fail;
 
-base::Result<http::SocketAddress> unix_address(const std::string& path) {
-  http::SocketAddress address;
-  auto& un = reinterpret_cast<sockaddr_un&>(address.storage);
-  if (path.empty() || path.size() >= sizeof un.sun_path) {
-    return fail(Code::invalid_argument, "control socket path '" + path + "' is empty or longer than " +
-                                            std::to_string(sizeof un.sun_path - 1) + " bytes");
-  }
-  un.sun_family = AF_UNIX;
-  std::memcpy(un.sun_path, path.data(), path.size());
-  address.size = sizeof un;
-  return address;
-}
-
 // Why nobody can be reached there: said before HTTP begins, for only connect(2) tells the cases apart.
 base::Result<void> reachable(const std::string& socket, const http::SocketAddress& address) {
   const loop::FileDescriptor probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (connect(probe.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.size) == 0) return {};
+  if (connect(probe.get(), address.get(), address.size) == 0) return {};
   switch (errno) {
     case ENOENT:
       return fail(Code::unavailable,
@@ -111,7 +97,7 @@ Code code_of(int status) {
 
 base::Result<std::unique_ptr<pb::Message>> ask(const std::string& socket, const CallRow& row, const pb::Message& request,
                                                base::Seconds patience) {
-  const auto address = unix_address(socket);
+  const auto address = http::SocketAddress::unix_socket(socket);
   if (!address) return tl::unexpected(address.error());
   if (auto open = reachable(socket, *address); !open) return tl::unexpected(open.error());
 
