@@ -59,6 +59,14 @@ void add_config_calls(Dispatcher& dispatcher, House& house) {
         }
         answer(setting_message(**setting));
       });
+
+  dispatcher.on<UnsetConfigRequest, Setting>("UnsetConfig",
+                                             [&house](const UnsetConfigRequest& request, Dispatcher::Answer<Setting> answer) {
+                                               const auto setting = config::unset(house.shared.settings, request.name());
+                                               if (!setting) return answer(tl::unexpected(setting.error()));
+                                               house.settings_changed();
+                                               answer(setting_message(**setting));
+                                             });
 }
 
 }  // namespace tinker::control

@@ -215,6 +215,18 @@ def test_a_persisted_setting_survives_a_restart_and_another_does_not(start_daemo
     assert daemon.ask("config", "get", "sample_max_concurrent_requests")["value"] == "2000"
 
 
+def test_what_was_set_is_taken_back_now_and_after_a_restart(start_daemon, router):
+    daemon = start_daemon("--upstream", router.url)
+    assert daemon.ctl("config", "set", "poll_hold_sec", "7", "--persist").returncode == OK
+
+    back = daemon.ask("config", "unset", "poll_hold_sec")
+
+    assert (back["value"], back["source"]) == ("30", "default")
+    assert daemon.stop() == 0
+    daemon.start("--upstream", router.url)
+    assert daemon.ask("config", "get", "poll_hold_sec")["value"] == "30"
+
+
 def test_log_tail_filters(daemon, client):
     client.get("/nothing")
     client.post("retrieve_future", b"{")
