@@ -17,13 +17,14 @@
 #include <vector>
 
 #include "forward/forwarder.h"
+#include "support/scripted_upstream.h"
 #include "unit/forward/capture.h"
 #include "unit/forward/run_until.h"
-#include "unit/forward/scripted_upstream.h"
 
 namespace tinker::forward {
 namespace {
 
+using test::ScriptedUpstream;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;

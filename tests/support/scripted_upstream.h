@@ -24,7 +24,7 @@
 
 #include "loop/handles.h"
 
-namespace tinker::forward {
+namespace tinker::test {
 
 // An upstream on a thread of its own that answers each request with the bytes that the test says, whether they are HTTP or not.
 class ScriptedUpstream {
@@ -175,4 +175,4 @@ class ScriptedUpstream {
   std::thread thread_;
 };
 
-}  // namespace tinker::forward
+}  // namespace tinker::test
