@@ -3,54 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include "unit/api/fake_db.h"
 
 namespace tinker::api {
 namespace {
 
 using base::Code;
-
-// A database in memory that answers when the loop runs, and counts what it is asked.
-class FakeDb final : public store::TinkerDb {
- public:
-  void insert_session(store::SessionRow, loop::EventLoop&, Done<void>) override {}
-  void heartbeat(base::SessionId, loop::EventLoop&, Done<void>) override {}
-  void find_session(base::SessionId, loop::EventLoop&, Done<bool>) override {}
-  void insert_sampling_session(store::SamplingSessionRow, loop::EventLoop&, Done<void>) override {}
-  void find_sampling_session(base::SamplingSessionId id, loop::EventLoop& loop,
-                             Done<std::optional<store::SamplingSessionRow>> done) override {
-    ++reads;
-    loop.post([this, id, done] {
-      done(failure ? base::Result<std::optional<store::SamplingSessionRow>>(tl::unexpected(*failure))
-                   : lookup(sessions, id.text));
-    });
-  }
-  void find_model(std::string id, loop::EventLoop& loop, Done<std::optional<store::ModelRow>> done) override {
-    ++reads;
-    loop.post([this, id, done] { done(lookup(models, id)); });
-  }
-  void find_checkpoint(std::string model, std::string checkpoint, store::CheckpointType, loop::EventLoop& loop,
-                       Done<std::optional<store::CheckpointRow>> done) override {
-    ++reads;
-    loop.post([this, key = model + "/" + checkpoint, done] { done(lookup(checkpoints, key)); });
-  }
-  void read_upstream_url(loop::EventLoop&, Done<std::optional<std::string>>) override {}
-  const std::string& path() const override { return path_; }
-
-  std::map<std::string, store::SamplingSessionRow> sessions;
-  std::map<std::string, store::ModelRow> models;
-  std::map<std::string, store::CheckpointRow> checkpoints;
-  std::optional<base::Error> failure;
-  int reads = 0;
-
- private:
-  template <class Row>
-  static std::optional<Row> lookup(const std::map<std::string, Row>& rows, const std::string& key) {
-    const auto found = rows.find(key);
-    return found == rows.end() ? std::nullopt : std::optional(found->second);
-  }
-  std::string path_ = "/fake";
-};
 
 class SamplersTest : public ::testing::Test {
  protected:

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole API on a real server, with a database in memory and an upstream that answers as the test says.
+#include "api/api.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "api/routes.h"
+#include "support/http_test_server.h"
+#include "support/scripted_upstream.h"
+#include "tinker_public.pb.h"
+#include "unit/api/fake_db.h"
+
+namespace tinker::api {
+namespace {
+
+using test::HttpTestServer;
+using test::RawClient;
+using test::ScriptedUpstream;
+
+constexpr const char* kProtobuf = "application/x-protobuf";
+constexpr const char* kJson = "application/json";
+
+std::string http_answer(int status, const std::string& body) {
+  return "HTTP/1.1 " + std::to_string(status) +
+         " X\r\ncontent-type: application/json\r\ncontent-length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+const std::string kCompletion = http_answer(
+    200, R"({"choices":[{"index":0,"logprobs":{"token_logprobs":[-0.5]},"finish_reason":"stop","token_ids":[7]}]})");
+
+class ApiTest : public ::testing::Test {
+ protected:
+  ApiTest() {
+    db.training.insert("session");
+    db.sessions["sampler"] = {{"sampler"}, {"session"}, 0, "tiny", std::nullopt};
+    upstream_answers({kCompletion});
+    EXPECT_TRUE(settings.base_model.set({"tiny"}, config::Source::flag));
+    server.call([this] { api = std::make_unique<Api>(server.loop(), 0, shared, crew, upstreams); });
+  }
+  ~ApiTest() override {
+    upstreams.stop();
+    client.close();
+    EXPECT_TRUE(server.wait_for_connections(0));
+    server.call([this] { api.reset(); });
+  }
+
+  // What the client gets for a request: head and body.
+  std::string send(const std::string& method, const std::string& path, const std::string& body = "", const char* accept = kJson,
+                   const std::string& more_fields = "") {
+    EXPECT_TRUE(client.send(request(method, path, body, accept, more_fields)));
+    return client.answer();
+  }
+  static std::string request(const std::string& method, const std::string& path, const std::string& body, const char* accept,
+                             const std::string& more_fields = "") {
+    return method + " " + path + " HTTP/1.1\r\nHost: test\r\nAccept: " + accept + "\r\n" + more_fields +
+           "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  }
+  std::string post(const std::string& call, const std::string& body, const char* accept = kJson) {
+    return send("POST", "/api/v1/" + call, body, accept);
+  }
+  static int status_of(const std::string& answer) { return std::stoi(answer.substr(9, 3)); }
+  static std::string body_of(const std::string& answer) { return answer.substr(answer.find("\r\n\r\n") + 4); }
+  static std::string sample_body(int seq_id, const std::string& more = "") {
+    return R"({"prompt":{"chunks":[{"tokens":[1,2]}]},"sampling_params":{"max_tokens":4},"sampling_session_id":"sampler","seq_id":)" +
+           std::to_string(seq_id) + more + "}";
+  }
+  std::string asample(int seq_id) {
+    const std::string got = post("asample", sample_body(seq_id));
+    EXPECT_EQ(status_of(got), 200) << got;
+    const std::string body = body_of(got);
+    const std::size_t at = body.find("\"request_id\":\"") + 14;
+    return body.substr(at, body.find('"', at) - at);
+  }
+  static std::string poll_body(const std::string& id, const std::string& more = "") {
+    return R"({"request_id":")" + id + "\"" + more + "}";
+  }
+  void hold_polls_for(const char* seconds) { ASSERT_TRUE(settings.poll_hold_sec.set({seconds}, config::Source::live)); }
+
+  // What the upstream answers from now on; a completion when nothing was said.
+  void upstream_answers(ScriptedUpstream::Reply reply) {
+    answer.change([&](ScriptedUpstream::Reply& now) { now = std::move(reply); });
+  }
+  void upstream_holds() { upstream_answers({"", ScriptedUpstream::After::hold}); }
+  void wait_for_poll(std::size_t count) {
+    while (server.call([this] { return api->retrieval.waiting(); }) != count) std::this_thread::yield();
+  }
+
+  test::Watched<ScriptedUpstream::Reply> answer;
+  test::Watched<std::string> asked_head;
+  ScriptedUpstream upstream{[this](const ScriptedUpstream::Request& asked) {
+    asked_head.change([&](std::string& head) { head = asked.head; });
+    return answer.get();
+  }};
+  config::Settings settings;
+  base::SystemClock clock;
+  futures::Table table{1 << 20, 100};
+  FakeDb db;
+  observe::Metrics metrics;
+  Shared shared{settings, clock, table, db, metrics, 41};
+  Crew crew;
+  forward::Upstreams upstreams{{*forward::UpstreamUrl::parse(upstream.url())}};
+  std::unique_ptr<Api> api;
+  HttpTestServer server{
+      {.handle = [this](http::Request&& asked, http::Reply reply) { route(*api, std::move(asked), std::move(reply)); }}};
+  RawClient client = server.client();
+};
+
+TEST_F(ApiTest, EachPathRefusesOtherMethodsAndNamesItsOwn) {
+  for (const Route& row : routes()) {
+    std::string path(row.path);
+    if (const std::size_t at = path.find("{id}"); at != std::string::npos) path.replace(at, 4, "x");
+
+    const std::string got = send("PUT", path);
+
+    EXPECT_EQ(status_of(got), 405) << path;
+    EXPECT_NE(got.find("allow: " + std::string(row.method)), std::string::npos) << got;
+    EXPECT_EQ(body_of(got), R"({"detail":"Method Not Allowed"})");
+  }
+}
+
+TEST_F(ApiTest, AnUnknownPathIsNotFoundAndASurplusSlashIsTakenOff) {
+  EXPECT_EQ(status_of(send("GET", "/api/v1/nothing")), 404);
+  EXPECT_EQ(status_of(send("GET", "/api/v1/samplers/")), 404);
+  EXPECT_EQ(status_of(send("GET", "/api/v1/samplers/a/b")), 404);
+  const std::string moved = send("GET", "/api/v1/healthz/?x=1");
+  EXPECT_EQ(status_of(moved), 307);
+  EXPECT_NE(moved.find("location: http://test/api/v1/healthz?x=1\r\n"), std::string::npos);
+}
+
+TEST_F(ApiTest, ACompressedBodyIsRefusedInWords) {
+  const std::string got = send("POST", "/api/v1/asample", "{}", kJson, "Content-Encoding: zstd\r\n");
+
+  EXPECT_EQ(status_of(got), 415);
+  EXPECT_NE(got.find("zstd"), std::string::npos);
+}
+
+TEST_F(ApiTest, EveryPostRefusesABodyThatIsNoObjectAndStoresNothing) {
+  const std::set<std::string_view> reads_no_body{"/api/v1/client/config", "/api/v1/client/dynamic_config", "/api/v1/telemetry",
+                                                 "/api/v1/sessions/{id}/finish"};
+  for (const Route& row : routes()) {
+    if (row.method != "POST" || reads_no_body.contains(row.path)) continue;
+    for (const char* body : {"", "{", "[]", "7", "null", "\"x\"", "{\"request_id\":7}"}) {
+      EXPECT_EQ(status_of(send("POST", std::string(row.path), body)), 422) << row.path << " " << body;
+    }
+  }
+  EXPECT_EQ(table.totals().accepted, 0u);
+  EXPECT_EQ(db.sessions.size(), 1u);
+}
+
+TEST_F(ApiTest, ResultsAreProtobufForThoseWhoNameItAndJsonForOthers) {
+  const std::string id = asample(0);
+
+  const std::string protobuf = post("retrieve_future", poll_body(id), kProtobuf);
+  const std::string json = post("retrieve_future", poll_body(id));
+  const std::string either = post("retrieve_future", poll_body(id), "application/x-protobuf, application/json");
+
+  tinker_public::SampleResponse response;
+  ASSERT_TRUE(response.ParseFromString(body_of(protobuf)));
+  EXPECT_EQ(response.sequences(0).tokens(), std::string("\x07\0\0\0", 4));
+  EXPECT_NE(protobuf.find("content-type: application/x-protobuf"), std::string::npos);
+  EXPECT_EQ(body_of(either), body_of(protobuf));
+  EXPECT_EQ(body_of(json), R"({"type":"sample","sequences":[{"stop_reason":"stop","tokens":[7],"logprobs":[-0.5]}],)"
+                           R"("prompt_logprobs":null,"topk_prompt_logprobs":null})");
+}
+
+TEST_F(ApiTest, C2_AReSendGetsTheFutureItHadAndOtherContentIsRefused) {
+  const std::string id = asample(3);
+
+  EXPECT_EQ(asample(3), id);
+  const std::string other = post("asample", sample_body(3, R"(,"num_samples":2)"));
+
+  EXPECT_EQ(status_of(other), 400);
+  EXPECT_NE(other.find("seq_id 3"), std::string::npos);
+  EXPECT_EQ(upstream.requests(), 1);
+}
+
+TEST_F(ApiTest, TheUpstreamIsToldTheSessionAndTheSequenceNumber) {
+  asample(12);
+
+  ASSERT_TRUE(asked_head.wait_for([](const std::string& head) { return !head.empty(); }));
+  EXPECT_NE(asked_head.get().find("X-Session-ID: sampler:12\r\n"), std::string::npos) << asked_head.get();
+}
+
+TEST_F(ApiTest, C4_APollIsAnswered408AfterItsHoldWithAnHonestState) {
+  upstream_holds();
+  hold_polls_for("0.1");
+  const std::string id = asample(0);
+
+  const std::string got = post("retrieve_future", poll_body(id), kProtobuf);
+
+  EXPECT_EQ(status_of(got), 408);
+  EXPECT_EQ(body_of(got),
+            R"({"type":"try_again","request_id":")" + id + R"(","queue_state":"active","queue_state_reason":null})");
+}
+
+TEST_F(ApiTest, C5_ASampleThatWaitsForAConnectionIsPausedForCapacity) {
+  upstream_holds();
+  ASSERT_TRUE(settings.forwarding_inference_max_connections.set({"1"}, config::Source::live));
+  hold_polls_for("0.1");
+  asample(0);
+  const std::string waiting = asample(1);
+
+  const std::string got = post("retrieve_future", poll_body(waiting));
+
+  EXPECT_NE(got.find("\"queue_state\":\"paused_capacity\""), std::string::npos) << got;
+}
+
+TEST_F(ApiTest, S5_PollsAreReleasedAtOnceAndSoAreThoseThatStillCome) {
+  upstream_holds();
+  const std::string id = asample(0);
+  ASSERT_TRUE(client.send(request("POST", "/api/v1/retrieve_future", poll_body(id), kJson)));
+  wait_for_poll(1);
+
+  server.call([this] { api->retrieval.release_all(); });
+
+  EXPECT_EQ(status_of(client.answer()), 408);
+  EXPECT_EQ(status_of(post("retrieve_future", poll_body(id))), 408);
+}
+
+TEST_F(ApiTest, C1_AResultThatLandsAfterItsPollerLeftIsThereForTheNextPoll) {
+  upstream_holds();
+  const std::string id = asample(0);
+  RawClient leaver = server.client();
+  ASSERT_TRUE(leaver.send(request("POST", "/api/v1/retrieve_future", poll_body(id), kProtobuf)));
+  wait_for_poll(1);
+
+  leaver.close();
+  wait_for_poll(0);
+  upstream.answer_held(kCompletion);
+
+  EXPECT_EQ(status_of(post("retrieve_future", poll_body(id), kProtobuf)), 200);
+}
+
+TEST_F(ApiTest, ALargeResultIsAnnouncedFirstToThoseWhoAllowIt) {
+  ASSERT_TRUE(settings.metadata_only_bytes.set({"0"}, config::Source::live));
+  const std::string id = asample(0);
+
+  const std::string announced = body_of(post("retrieve_future", poll_body(id, R"(,"allow_metadata_only":true)"), kProtobuf));
+  const std::string fetched = body_of(post("retrieve_future", poll_body(id, R"(,"allow_metadata_only":false)"), kProtobuf));
+
+  EXPECT_EQ(announced, R"({"status":"complete_metadata","response_payload_size":)" + std::to_string(fetched.size()) + "}");
+  EXPECT_TRUE(tinker_public::SampleResponse().ParseFromString(fetched));
+}
+
+TEST_F(ApiTest, C3_WhatIsNoIdIsNotFoundAndAnIdThatIsGoneIsGone) {
+  for (const char* text : {"x", "-1", "s-1", "s01", "s٣", "s99999999999999999999"}) {
+    EXPECT_EQ(status_of(post("retrieve_future", poll_body(text))), 404) << text;
+  }
+  EXPECT_EQ(status_of(post("retrieve_future", poll_body("s123"))), 410);
+}
+
+TEST_F(ApiTest, AFailureIsA200WithItsOwner) {
+  upstream_answers({http_answer(400, R"({"error":{"message":"too long"}})")});
+  const std::string failed = post("retrieve_future", poll_body(asample(0)), kProtobuf);
+
+  EXPECT_EQ(status_of(failed), 200);
+  EXPECT_NE(failed.find("content-type: application/json"), std::string::npos);
+  EXPECT_NE(body_of(failed).find(R"("category":"user")"), std::string::npos);
+  EXPECT_NE(body_of(failed).find("too long"), std::string::npos);
+}
+
+TEST_F(ApiTest, ACancelledSampleLeavesTheUpstreamAndIsAlwaysASuccess) {
+  upstream_holds();
+  const std::string id = asample(0);
+  while (upstream.requests() == 0) std::this_thread::yield();
+
+  EXPECT_EQ(status_of(post("cancel_future", poll_body(id))), 200);
+  EXPECT_EQ(status_of(post("cancel_future", poll_body(id))), 200);
+  EXPECT_EQ(status_of(post("cancel_future", poll_body("no id"))), 200);
+
+  while (upstream.left() == 0) std::this_thread::yield();
+  EXPECT_NE(post("retrieve_future", poll_body(id)).find("cancelled"), std::string::npos);
+  EXPECT_EQ(metrics.samples_cancelled.value(), 1u);
+}
+
+TEST_F(ApiTest, ADrainRefusesNewSamplesWith429) {
+  const std::string id = asample(0);
+  table.set_draining(true);
+
+  const std::string refused = post("asample", sample_body(1));
+
+  EXPECT_EQ(status_of(refused), 429);
+  EXPECT_NE(refused.find("retry-after: 1\r\n"), std::string::npos);
+  EXPECT_EQ(asample(0), id) << "a re-send gets its future during a drain, too";
+}
+
+TEST_F(ApiTest, JoiningClientsGetNumbersOfTheirOwn) {
+  std::set<std::string> answers;
+  for (int i = 0; i < 5; ++i) answers.insert(body_of(post("join_sampling_session", R"({"sampling_session_id":"sampler"})")));
+
+  EXPECT_EQ(answers.size(), 5u);
+  EXPECT_EQ(status_of(post("join_sampling_session", R"({"sampling_session_id":"none"})")), 404);
+}
+
+TEST_F(ApiTest, AnUnknownSamplingSessionIsNotFound) {
+  const std::string answer =
+      post("asample", R"({"prompt":{"chunks":[]},"sampling_params":{"max_tokens":1},"sampling_session_id":"none","seq_id":0})");
+
+  EXPECT_EQ(status_of(answer), 404);
+  EXPECT_EQ(body_of(answer), R"({"detail":"Sampling session not found"})");
+}
+
+TEST_F(ApiTest, ClientConfigServesTheLiveLimit) {
+  ASSERT_TRUE(settings.sample_max_concurrent_requests.set({"77"}, config::Source::live));
+
+  EXPECT_NE(post("client/config", "not even JSON").find("\"sample_max_concurrent_requests\":77"), std::string::npos);
+}
+
+TEST(BodyLimit, IsTheRoutesOwn) {
+  EXPECT_EQ(body_limit("POST", "/api/v1/asample", 123), 123u);
+  EXPECT_EQ(body_limit("POST", "/api/v1/retrieve_future", 123), std::size_t{1} << 20);
+  EXPECT_EQ(body_limit("POST", "/api/v1/telemetry", 123), std::size_t{16} << 20);
+  EXPECT_EQ(body_limit("POST", "/elsewhere", 123), std::size_t{1} << 20);
+}
+
+}  // namespace
+}  // namespace tinker::api
