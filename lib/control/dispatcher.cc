@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/dispatcher.h"
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -33,6 +34,8 @@ std::string_view next_part(std::string_view& text, char separator) {
 std::optional<std::vector<std::pair<std::string_view, std::string_view>>> match(std::string_view pattern,
                                                                                 std::string_view path) {
   std::vector<std::pair<std::string_view, std::string_view>> fields;
+  // "/futures/" asks for a future without a name, not for the list.
+  if (std::ranges::count(pattern, '/') != std::ranges::count(path, '/')) return std::nullopt;
   while (!pattern.empty() || !path.empty()) {
     const std::string_view expected = next_part(pattern, '/');
     const std::string_view segment = next_part(path, '/');
