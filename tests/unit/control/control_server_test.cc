@@ -90,9 +90,15 @@ TEST_F(ControlServerTest, AnswersEveryCallOfTheDeclaration) {
     const auto request = new_message(*call_row.method->input_type());
     for (int i = 0; i < request->GetDescriptor()->field_count(); ++i) {
       const auto& field = *request->GetDescriptor()->field(i);
-      if (field.name() == "id") ASSERT_TRUE(set_field(*request, field, "s1"));
-      if (field.name() == "name") ASSERT_TRUE(set_field(*request, field, "poll_hold_sec"));
-      if (field.name() == "value") ASSERT_TRUE(set_field(*request, field, "9"));
+      if (field.name() == "id") {
+        ASSERT_TRUE(set_field(*request, field, "s1"));
+      }
+      if (field.name() == "name") {
+        ASSERT_TRUE(set_field(*request, field, "poll_hold_sec"));
+      }
+      if (field.name() == "value") {
+        ASSERT_TRUE(set_field(*request, field, "9"));
+      }
     }
     const auto reply = ask(socket, call_row, *request, base::Seconds{20});
 
