@@ -174,6 +174,7 @@ TEST_F(ApiTest, C2_AReSendGetsTheFutureItHadAndOtherContentIsRefused) {
 
   EXPECT_EQ(status_of(other), 400);
   EXPECT_NE(other.find("seq_id 3"), std::string::npos);
+  EXPECT_EQ(status_of(post("retrieve_future", poll_body(id))), 200);
   EXPECT_EQ(upstream.requests(), 1);
 }
 
