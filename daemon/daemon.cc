@@ -58,7 +58,7 @@ base::Result<std::unique_ptr<Daemon>> Daemon::make(config::Settings& settings) {
                 "base_model is not set: name the model that the upstream serves, e.g. --base-model Qwen/Qwen3-8B");
   }
   std::unique_ptr<Daemon> daemon(new Daemon(settings));
-  daemon->open_files_ = loop::raise_open_files();
+  spdlog::info("at most {} files open at once, of which each connection is one", loop::raise_open_files());
   umask(0027);
   for (const auto& step : {&Daemon::open_store, &Daemon::find_upstreams, &Daemon::start_workers, &Daemon::open_control}) {
     if (auto done = (daemon.get()->*step)(); !done) return tl::unexpected(done.error());
@@ -157,7 +157,6 @@ void Daemon::run() {
   for (const auto& worker : workers_) worker->start();
   expiry_timer_.after(kExpiry);
   spdlog::info("listening on {}", house_->listening);
-  spdlog::info("at most {} files open at once, of which each connection is one", open_files_);
   spdlog::info("serving {}, database {}, control socket {}", settings_.base_model.get(), db_->path(),
                settings_.control_socket.get());
   loop_.run();

@@ -47,7 +47,6 @@ class Daemon {
   void log_exchange(const http::Exchange& exchange);
 
   config::Settings& settings_;
-  std::size_t open_files_ = 0;
   base::SystemClock clock_;
   observe::Metrics metrics_;
   loop::EventLoop loop_;
