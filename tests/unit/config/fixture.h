@@ -9,19 +9,15 @@
 #include <sstream>
 
 #include "config/load.h"
+#include "support/temporary_folder.h"
 
 namespace tinker::config {
 
 // A state directory of its own, which load_with() names, and environment variables that end with the test.
 class ConfigTest : public ::testing::Test {
  protected:
-  ConfigTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tinkerd-config-XXXXXX").string();
-    dir = mkdtemp(pattern.data());
-  }
   ~ConfigTest() override {
     for (const std::string& name : environment) unsetenv(name.c_str());
-    std::filesystem::remove_all(dir);
   }
 
   base::Result<std::optional<Printed>> load_with(std::vector<std::string> arguments) { return load_into(settings, arguments); }
@@ -32,8 +28,8 @@ class ConfigTest : public ::testing::Test {
     return load(into, static_cast<int>(argv.size()), argv.data());
   }
   std::string file(const std::string& name, const std::string& text) const {
-    std::ofstream(dir + "/" + name) << text;
-    return dir + "/" + name;
+    std::ofstream(folder.file(name)) << text;
+    return folder.file(name);
   }
   void set_environment(const std::string& name, const std::string& value) {
     setenv(name.c_str(), value.c_str(), 1);
@@ -45,7 +41,8 @@ class ConfigTest : public ::testing::Test {
     return text.str();
   }
 
-  std::string dir;
+  const test::TemporaryFolder folder;
+  const std::string& dir = folder.path();
   std::vector<std::string> environment;
   Settings settings;
 };

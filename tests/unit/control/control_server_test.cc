@@ -11,6 +11,7 @@
 #include "control/client.h"
 #include "support/loop_thread.h"
 #include "support/raw_client.h"
+#include "support/temporary_folder.h"
 
 namespace tinker::control {
 namespace {
@@ -20,11 +21,8 @@ using base::Code;
 class ControlServerTest : public ::testing::Test {
  protected:
   ControlServerTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tinkerd-control-XXXXXX").string();
-    folder = mkdtemp(pattern.data());
-    socket = folder + "/control.sock";
-    EXPECT_TRUE(settings.state_dir.set({folder}, config::Source::file));
-    db = std::move(*store::TinkerDb::open("sqlite:///" + folder + "/tinker.db", clock));
+    EXPECT_TRUE(settings.state_dir.set({folder.path()}, config::Source::file));
+    db = std::move(*store::TinkerDb::open("sqlite:///" + folder.file("tinker.db"), clock));
     shared.reset(new api::Shared{settings, clock, table, *db, metrics, 0});
     aside.emplace();
     house.reset(new House{.loop = home.loop(),
@@ -48,7 +46,6 @@ class ControlServerTest : public ::testing::Test {
     aside.reset();
     upstreams.stop();
     db.reset();
-    std::filesystem::remove_all(folder);
   }
 
   static const CallRow& row(std::string_view method) {
@@ -70,7 +67,8 @@ class ControlServerTest : public ::testing::Test {
     return table.submit(std::move(submission), clock.now(), effects)->id;
   }
 
-  std::string folder, socket;
+  const test::TemporaryFolder folder;
+  const std::string socket = folder.file("control.sock");
   config::Settings settings;
   base::SystemClock clock;
   futures::Table table{1 << 20, 100};
@@ -171,7 +169,7 @@ TEST_F(ControlServerTest, ASettingIsSetLivePersistedAndTakenBack) {
   ASSERT_TRUE(changed);
   EXPECT_EQ(changed->source(), "live");
   EXPECT_EQ(settings.poll_hold_sec.text(), "7");
-  EXPECT_TRUE(std::filesystem::exists(folder + "/overrides.toml"));
+  EXPECT_TRUE(std::filesystem::exists(folder.file("overrides.toml")));
 
   UnsetConfigRequest unset;
   unset.set_name("poll_hold_sec");
@@ -233,31 +231,29 @@ TEST_F(ControlServerTest, TheClientSaysWhyNobodyCanBeReached) {
   };
   home.call([this] { server.reset(); });
 
-  EXPECT_EQ(refusal_on(folder + "/absent.sock").code, Code::unavailable);
-  EXPECT_NE(refusal_on(folder + "/absent.sock").text.find("tinkerd is not running"), std::string::npos);
+  EXPECT_EQ(refusal_on(folder.file("absent.sock")).code, Code::unavailable);
+  EXPECT_NE(refusal_on(folder.file("absent.sock")).text.find("tinkerd is not running"), std::string::npos);
   EXPECT_EQ(refusal_on(std::string(200, 'x')).code, Code::invalid_argument);
 }
 
 TEST(ControlClient, NoticesADaemonThatDoesNotAnswer) {
-  std::string pattern = (std::filesystem::temp_directory_path() / "tinkerd-control-XXXXXX").string();
-  const std::string folder = mkdtemp(pattern.data());
+  const test::TemporaryFolder folder;
   test::LoopThread silent;
   std::vector<http::Reply> kept;
   auto server = silent.call([&] {
     http::ServerHooks hooks;
     hooks.handle = [&](http::Request&&, http::Reply reply) { kept.push_back(std::move(reply)); };
     return std::move(
-        *http::Server::listen(silent.loop(), http::ListenAddress::unix_socket(folder + "/s", 0600), std::move(hooks)));
+        *http::Server::listen(silent.loop(), http::ListenAddress::unix_socket(folder.file("s"), 0600), std::move(hooks)));
   });
 
-  const auto reply = ask(folder + "/s", calls().front(), GetStatusRequest{}, base::Seconds{0.1});
+  const auto reply = ask(folder.file("s"), calls().front(), GetStatusRequest{}, base::Seconds{0.1});
 
   EXPECT_EQ(reply.error().code, Code::timed_out);
   silent.call([&] {
     server.reset();
     kept.clear();
   });
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

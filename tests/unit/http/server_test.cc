@@ -18,6 +18,7 @@
 
 #include "http/socket_address.h"
 #include "support/http_test_server.h"
+#include "support/temporary_folder.h"
 
 namespace tinker::http {
 namespace {
@@ -32,20 +33,6 @@ const std::string kGet = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
 const std::string kHold = "GET /hold HTTP/1.1\r\nHost: x\r\n\r\n";
 
 Response text(std::string body) { return {.content_type = "text/plain", .body = base::SharedBytes(std::move(body))}; }
-
-// A folder of its own for a test's sockets.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tinker-http-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 TEST(Server, SharesItsPortWithOtherWorkers) {
   HttpTestServer first;
@@ -84,7 +71,7 @@ TEST(Server, ListensOnIpv6) {
 }
 
 TEST(Server, ServesAUnixSocketAndKnowsItsClients) {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   std::optional<PeerCredentials> seen;
   std::string peer;
   HttpTestServer server(
@@ -108,7 +95,7 @@ TEST(Server, ServesAUnixSocketAndKnowsItsClients) {
 }
 
 TEST(Server, RemovesItsSocketFileAndNoOther) {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   { HttpTestServer server({.address = ListenAddress::unix_socket(folder.file("s"), 0600)}); }
   EXPECT_FALSE(std::filesystem::exists(folder.file("s")));
 
@@ -121,7 +108,7 @@ TEST(Server, RemovesItsSocketFileAndNoOther) {
 }
 
 TEST(Server, S9_ReplacesASocketFileOnlyWhenNobodyAnswers) {
-  const Folder folder;
+  const test::TemporaryFolder folder;
   const std::string path = folder.file("s");
   HttpTestServer living({.address = ListenAddress::unix_socket(path, 0600)});
   EXPECT_THAT(HttpTestServer({.address = ListenAddress::unix_socket(path, 0600)}).error,

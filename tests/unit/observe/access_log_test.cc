@@ -13,6 +13,8 @@
 #include <sstream>
 #include <thread>
 
+#include "support/temporary_folder.h"
+
 namespace tinker::observe {
 namespace {
 
@@ -20,13 +22,6 @@ using namespace std::chrono_literals;
 
 class AccessLogTest : public ::testing::Test {
  protected:
-  AccessLogTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tinkerd-log-XXXXXX").string();
-    dir = mkdtemp(pattern.data());
-    path = dir + "/access.log";
-  }
-  ~AccessLogTest() override { std::filesystem::remove_all(dir); }
-
   static AccessRecord record(int status) { return {.client = "c", .method = "GET", .path = "/", .status = status}; }
   static int lines(const std::string& file) {
     std::ifstream stream(file);
@@ -46,8 +41,8 @@ class AccessLogTest : public ::testing::Test {
     return true;
   }
 
-  std::string dir;
-  std::string path;
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("access.log");
 };
 
 TEST_F(AccessLogTest, WritesEveryLineOfManyThreads) {
@@ -136,20 +131,20 @@ TEST_F(AccessLogTest, S7_EveryLineIsWrittenOrCounted) {
 }
 
 TEST_F(AccessLogTest, KeepsTheOldFileUntilTheNewOneCanBeOpened) {
-  std::filesystem::create_directory(dir + "/logs");
-  auto log = *AccessLog::open(dir + "/logs/access.log");
-  std::filesystem::rename(dir + "/logs", dir + "/old");
+  std::filesystem::create_directory(folder.file("logs"));
+  auto log = *AccessLog::open(folder.file("logs/access.log"));
+  std::filesystem::rename(folder.file("logs"), folder.file("old"));
 
   log->reopen();
   log->write(record(200));
   ASSERT_TRUE(eventually([&] { return log->written() == 1; }));
-  std::filesystem::create_directory(dir + "/logs");
-  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(dir + "/logs/access.log"); }));
+  std::filesystem::create_directory(folder.file("logs"));
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder.file("logs/access.log")); }));
   log->write(record(404));
   log.reset();
 
-  EXPECT_EQ(lines(dir + "/old/access.log"), 1);
-  EXPECT_EQ(lines(dir + "/logs/access.log"), 1);
+  EXPECT_EQ(lines(folder.file("old/access.log")), 1);
+  EXPECT_EQ(lines(folder.file("logs/access.log")), 1);
 }
 
 TEST_F(AccessLogTest, AddsToTheFileThatIsThere) {
@@ -160,7 +155,7 @@ TEST_F(AccessLogTest, AddsToTheFileThatIsThere) {
 }
 
 TEST_F(AccessLogTest, SaysWhyItCannotBeOpened) {
-  const auto log = AccessLog::open(dir + "/absent/access.log");
+  const auto log = AccessLog::open(folder.file("absent/access.log"));
 
   ASSERT_FALSE(log);
   EXPECT_NE(log.error().text.find("absent/access.log: No such file"), std::string::npos);

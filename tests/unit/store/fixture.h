@@ -20,29 +20,14 @@
 #include "base/clock.h"
 #include "loop/event_loop.h"
 #include "store/tinker_db.h"
+#include "support/temporary_folder.h"
 
 namespace tinker::store {
 
 // How long a test waits for what has to happen before it fails.
 constexpr std::chrono::seconds kDeadline{60};
 
-// A folder that goes with the test.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "store_test_XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~Folder() {
-    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
-    std::filesystem::remove_all(path_);
-  }
-  std::string file(const std::string& name) const { return path_ / name; }
-  std::filesystem::path path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using test::TemporaryFolder;
 
 // Nobody's rights while it lives, where the tests run as root, whom no permission stops.
 class WithoutRoot {
@@ -148,7 +133,7 @@ class Answer {
 
 // tinker.db in a folder of its own, and the calls on it as if they waited.
 struct Store {
-  Folder folder;
+  TemporaryFolder folder;
   base::FakeClock clock;
   RunningLoop loop;
   std::string path = folder.file("tinker.db");

@@ -21,7 +21,7 @@ base::Monotonic now() { return std::chrono::steady_clock::now(); }
 
 // A file with one table, the thread that writes to it, and what happened in which order.
 struct Writer {
-  Folder folder;
+  TemporaryFolder folder;
   std::string path = folder.file("t.db");
   Peer peer{path};
   std::unique_ptr<GroupCommit> writes;

@@ -21,13 +21,13 @@ using testing::IsEmpty;
 constexpr auto kNoon = std::chrono::sys_days{std::chrono::year{2026} / 10 / 1} + 12h;
 
 // A database as the peer leaves it, with the rows of skyrl-schema.sql.
-std::string peer_database(const Folder& folder) {
+std::string peer_database(const TemporaryFolder& folder) {
   const std::string path = folder.file("tinker.db");
   as_peer(path, "PRAGMA journal_mode=WAL;" + peer_sql(1) + peer_sql(3));
   return path;
 }
 
-std::set<std::string> names_in(const Folder& folder) {
+std::set<std::string> names_in(const TemporaryFolder& folder) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) names.insert(entry.path().filename());
   return names;
@@ -39,7 +39,7 @@ std::int64_t rows_of(const StoreView& view, std::string_view table) {
 }
 
 TEST(Inspect, ShowsWhatAFileHoldsAndLeavesNoTrace) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = peer_database(folder);
   const std::string bytes = read_file(path);
 
@@ -63,7 +63,7 @@ TEST(Inspect, ShowsWhatAFileHoldsAndLeavesNoTrace) {
 }
 
 TEST(Inspect, ListsSessionsWithTheAgeOfTheirHeartbeat) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = peer_database(folder);
   as_peer(path,
           "INSERT INTO sessions VALUES('session_3', '[]', '{}', '0.38.0', 'active', '2026-10-01 12:30:00.000000', 'soon', 1)");
@@ -84,7 +84,7 @@ TEST(Inspect, ListsSessionsWithTheAgeOfTheirHeartbeat) {
 }
 
 TEST(Inspect, ListsNoMoreSessionsThanAskedFor) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = peer_database(folder);
 
   EXPECT_EQ(inspect_sessions(path, kNoon, 1)->sessions.size(), 1u);
@@ -110,7 +110,7 @@ TEST(Inspect, SeesWhatADaemonHasWrittenWhileAnotherProcessHoldsTheLock) {
 TEST(Inspect, ReadsWhatADaemonThatWasKilledLeftInItsLog) {
   Store store;
   ASSERT_TRUE(store.insert_session("session_1").has_value());
-  Folder after;
+  TemporaryFolder after;
   for (const char* suffix : {"", "-wal", "-shm"})
     std::filesystem::copy_file(store.path + suffix, after.file("tinker.db") + suffix);
 
@@ -122,7 +122,7 @@ TEST(Inspect, ReadsWhatADaemonThatWasKilledLeftInItsLog) {
 }
 
 TEST(Inspect, WorksWhereNothingCanBeWritten) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = peer_database(folder);
   std::filesystem::permissions(folder.path(), static_cast<std::filesystem::perms>(0555));
   WithoutRoot nobody;
@@ -134,7 +134,7 @@ TEST(Inspect, WorksWhereNothingCanBeWritten) {
 }
 
 TEST(Inspect, SaysWhenALogCouldNotBeRead) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("tinker.db");
   {
     Store store;
@@ -155,7 +155,7 @@ TEST(Inspect, SaysWhenALogCouldNotBeRead) {
 }
 
 TEST(Inspect, ShowsAFileOfAnotherReleaseAsItIs) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("old.db");
   as_peer(path,
           "CREATE TABLE futures (request_id INTEGER PRIMARY KEY); INSERT INTO futures VALUES (1); CREATE TABLE \"a\"\"b\" (x)");
@@ -174,7 +174,7 @@ TEST(Inspect, ShowsAFileOfAnotherReleaseAsItIs) {
 }
 
 TEST(Inspect, SaysWhenThereIsNothingToLookAt) {
-  Folder folder;
+  TemporaryFolder folder;
   write_file(folder.file("notes"), "no database");
 
   const auto absent = inspect_store(folder.file("tinker.db"));

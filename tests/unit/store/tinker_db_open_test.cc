@@ -23,7 +23,7 @@ base::Error refusal(const std::string& path) {
 }
 
 TEST(TinkerDbOpen, S9_AFileThatIsNoDatabase) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("notes.txt");
   const std::string bytes = std::string(5000, 'n');
   write_file(path, bytes);
@@ -35,7 +35,7 @@ TEST(TinkerDbOpen, S9_AFileThatIsNoDatabase) {
 }
 
 TEST(TinkerDbOpen, S9_ADatabaseThatWasCutShort) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("tinker.db");
   as_peer(path, peer_sql(1) + peer_sql(3));
   const std::string bytes = read_file(path).substr(0, 20'000);
@@ -48,7 +48,7 @@ TEST(TinkerDbOpen, S9_ADatabaseThatWasCutShort) {
 }
 
 TEST(TinkerDbOpen, S9_ADatabaseWithRubbishInItsSchema) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("tinker.db");
   as_peer(path, peer_sql(1) + peer_sql(3));
   std::string bytes = read_file(path);
@@ -62,7 +62,7 @@ TEST(TinkerDbOpen, S9_ADatabaseWithRubbishInItsSchema) {
 }
 
 TEST(TinkerDbOpen, S9_AFolderThatDoesNotExist) {
-  Folder folder;
+  TemporaryFolder folder;
 
   const auto error = refusal(folder.file("state/tinker.db"));
 
@@ -71,15 +71,15 @@ TEST(TinkerDbOpen, S9_AFolderThatDoesNotExist) {
 }
 
 TEST(TinkerDbOpen, S9_AFolderInPlaceOfAFile) {
-  Folder folder;
+  TemporaryFolder folder;
 
-  const auto error = refusal(folder.path().string());
+  const auto error = refusal(folder.path());
 
   EXPECT_THAT(error.text, HasSubstr("it is a directory; name a file in it"));
 }
 
 TEST(TinkerDbOpen, S9_AFileThatMayNotBeRead) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("tinker.db");
   as_peer(path, peer_sql(1));
   std::filesystem::permissions(folder.path(), static_cast<std::filesystem::perms>(0755));
@@ -93,7 +93,7 @@ TEST(TinkerDbOpen, S9_AFileThatMayNotBeRead) {
 }
 
 TEST(TinkerDbOpen, S9_AFileThatMayOnlyBeRead) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("tinker.db");
   as_peer(path, "PRAGMA journal_mode=WAL;" + peer_sql(1));
   const std::string bytes = read_file(path);
@@ -111,18 +111,18 @@ TEST(TinkerDbOpen, S9_AFileThatMayOnlyBeRead) {
 }
 
 TEST(TinkerDbOpen, S9_AFolderInWhichNothingCanBeMade) {
-  Folder folder;
+  TemporaryFolder folder;
   std::filesystem::permissions(folder.path(), static_cast<std::filesystem::perms>(0555));
   WithoutRoot nobody;
 
   const auto error = refusal(folder.file("tinker.db"));
 
   EXPECT_EQ(error.code, Code::permission_denied);
-  EXPECT_THAT(error.text, HasSubstr("there is no such file, and none can be made in " + folder.path().string()));
+  EXPECT_THAT(error.text, HasSubstr("there is no such file, and none can be made in " + folder.path()));
 }
 
 TEST(TinkerDbOpen, S9_AFileThatAnotherProcessKeepsLocked) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("tinker.db");
   Peer other(path);
   other("BEGIN EXCLUSIVE; CREATE TABLE sessions (session_id)");
@@ -135,7 +135,7 @@ TEST(TinkerDbOpen, S9_AFileThatAnotherProcessKeepsLocked) {
 }
 
 TEST(TinkerDbOpen, AnEmptyFileBecomesADatabase) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("tinker.db");
   write_file(path, "");
   const base::SystemClock clock;
@@ -147,7 +147,7 @@ TEST(TinkerDbOpen, AnEmptyFileBecomesADatabase) {
 }
 
 TEST(TinkerDbOpen, APathIsTakenLiterally) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("file:x #1 50%.db");
   const base::SystemClock clock;
 

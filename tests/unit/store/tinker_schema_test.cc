@@ -35,7 +35,7 @@ std::vector<std::string> schema_of(const std::string& path) {
 }
 
 TEST(TinkerSchema, IsThePeersToTheLetter) {
-  Folder folder;
+  TemporaryFolder folder;
   as_peer(folder.file("peer.db"), peer_sql(1));
 
   ASSERT_TRUE(prepare(folder.file("ours.db")).has_value());
@@ -46,7 +46,7 @@ TEST(TinkerSchema, IsThePeersToTheLetter) {
 }
 
 TEST(TinkerSchema, SetsWalAndTheRowOfTheProfiler) {
-  Folder folder;
+  TemporaryFolder folder;
   ASSERT_TRUE(prepare(folder.file("tinker.db")).has_value());
 
   Peer peer(folder.file("tinker.db"));
@@ -58,7 +58,7 @@ TEST(TinkerSchema, SetsWalAndTheRowOfTheProfiler) {
 }
 
 TEST(TinkerSchema, LeavesAPeersFileAndItsRowsAlone) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("tinker.db");
   as_peer(path, "PRAGMA journal_mode=WAL;" + peer_sql(1) + peer_sql(3) + "UPDATE profiler_control SET version = 7");
   const std::string before = read_file(path);
@@ -69,7 +69,7 @@ TEST(TinkerSchema, LeavesAPeersFileAndItsRowsAlone) {
 }
 
 TEST(TinkerSchema, AddsTablesThatAnOlderPeerDidNotHave) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("tinker.db");
   as_peer(path,
           peer_sql(1) + peer_sql(3) + "DROP TABLE profiler_control; DROP TABLE engine_state; CREATE TABLE alembic_version (v)");
@@ -82,7 +82,7 @@ TEST(TinkerSchema, AddsTablesThatAnOlderPeerDidNotHave) {
 }
 
 TEST(TinkerSchema, S9_RefusesAFileOfAnOlderReleaseNamingTheColumn) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("tinker.db");
   as_peer(path,
           "CREATE TABLE futures (request_id INTEGER NOT NULL PRIMARY KEY, request_type VARCHAR(24) NOT NULL, model_id VARCHAR, "
@@ -100,7 +100,7 @@ TEST(TinkerSchema, S9_RefusesAFileOfAnOlderReleaseNamingTheColumn) {
 }
 
 TEST(TinkerSchema, S9_RefusesAFileOfANewerReleaseThatWantsMoreThanWeWrite) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("tinker.db");
   std::string sql = peer_sql(1);
   sql.insert(sql.find("sdk_version VARCHAR NOT NULL,"), "region VARCHAR NOT NULL, ");
@@ -116,7 +116,7 @@ TEST(TinkerSchema, S9_RefusesAFileOfANewerReleaseThatWantsMoreThanWeWrite) {
 }
 
 TEST(TinkerSchema, AcceptsColumnsThatMayStayEmpty) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("tinker.db");
   as_peer(path,
           peer_sql(1) +
@@ -126,7 +126,7 @@ TEST(TinkerSchema, AcceptsColumnsThatMayStayEmpty) {
 }
 
 TEST(TinkerSchema, S9_RefusesAnotherProgramsDatabaseAndLeavesItAlone) {
-  Folder folder;
+  TemporaryFolder folder;
   const std::string path = folder.file("places.sqlite");
   as_peer(path, "CREATE TABLE bookmarks (id INTEGER PRIMARY KEY)");
   const std::string before = read_file(path);
@@ -142,7 +142,7 @@ TEST(TinkerSchema, S9_RefusesAnotherProgramsDatabaseAndLeavesItAlone) {
 TEST(TinkerSchema, IsMadeOnceByThoseThatStartTogether) {
   constexpr int kRounds = 20;
   for (int round = 0; round < kRounds; ++round) {
-    Folder folder;
+    TemporaryFolder folder;
     const std::string path = folder.file("tinker.db");
     std::vector<std::thread> starters;
     std::vector<base::Result<void>> results(8);
