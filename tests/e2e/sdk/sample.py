@@ -8,6 +8,7 @@ A call: {"prompt": [ids], "params": {SamplingParams}, "num_samples": n, "prompt_
 
 import asyncio
 import json
+import os
 import sys
 
 import tinker
@@ -47,3 +48,5 @@ async def main():
 
 
 asyncio.run(main())
+sys.stdout.flush()
+os._exit(0)  # the threads of 0.38's transport sometimes abort an interpreter that shuts down
