@@ -10,9 +10,10 @@
 namespace tinker::load {
 namespace {
 
-constexpr base::Seconds kHealthEvery{0.1};
 constexpr base::Seconds kLongestPause{30};
 constexpr base::Seconds kConnectPatience{30};
+
+double seconds_of(base::Monotonic time) { return base::Seconds(time.time_since_epoch()).count(); }
 
 std::string brief(const http::Answer& answer) {
   return "status " + std::to_string(answer.status) + ": " + std::string(answer.body.view().substr(0, 200));
@@ -29,8 +30,7 @@ Client::Client(loop::EventLoop& loop, const http::SocketAddress& server, LoadOpt
       check_(options_.body, options_.output_tokens, options_.num_samples),
       submit_head_(head("/api/v1/asample", "application/json")),
       poll_head_(head("/api/v1/retrieve_future", "application/x-protobuf")),
-      pause_timer_(loop, [this] { pause_ended(); }),
-      health_timer_(loop, [this] { probe_health(); }) {}
+      pause_timer_(loop, [this] { pause_ended(); }) {}
 
 Client::~Client() = default;
 
@@ -53,23 +53,43 @@ void Client::create_sampling_session(const std::string& session) {
 
 void Client::begin_sampling(const std::string& sampling_session) {
   asample_.emplace(sampling_session, options_.num_samples, options_.output_tokens);
-  began_ = ended_ = clock_.now();
-  probe_health();
+  totals_.began_sec = totals_.ended_sec = seconds_of(clock_.now());
+  if (options_.poll == Poll::multi) {
+    multi_ = std::make_unique<MultiPoll>(loop_, server_, options_, sampling_session,
+                                         head("/api/v1/retrieve_futures", "application/json"), totals_,
+                                         MultiPoll::Hooks{.finished =
+                                                              [this](const std::string& request_id) {
+                                                                fetchable_.push_back(awaited_.at(request_id));
+                                                                fetch_more();
+                                                              },
+                                                          .lost = [this](const std::string& why) { give_up(why); }});
+  }
   fill();
 }
 
 // A call that must go well, before the samples.
 void Client::call_once(const char* path, std::string body, const char* wanted, std::function<void(std::string)> then) {
-  setup_connection_ = std::make_unique<http::ClientConnection>(loop_, server_, loop::Priority::client);
+  setup_connection_ = connect();
   std::string whole = head(path, "application/json") + std::to_string(body.size()) + "\r\n\r\n";
   setup_connection_->send(
       std::move(whole), base::SharedBytes(std::move(body)), {.connect = base::Seconds{10}, .read = base::Seconds{30}},
       [this, path, wanted, then = std::move(then)](tl::expected<http::Answer, http::Broken> answer) {
         std::string text = answer && answer->status == 200 ? text_member(answer->body.view(), wanted) : std::string();
         if (!text.empty()) return then(std::move(text));
-        fatal_ = std::string(path) + ": " + (answer ? brief(*answer) : answer.error().text);
-        done_();
+        give_up(std::string(path) + ": " + (answer ? brief(*answer) : answer.error().text));
       });
+}
+
+void Client::give_up(std::string why) {
+  fatal_ = std::move(why);
+  done_();
+}
+
+// At the lower priority, so that the poll for many samples is heard among them.
+std::unique_ptr<http::ClientConnection> Client::connect() const {
+  auto connection = std::make_unique<http::ClientConnection>(loop_, server_, loop::Priority::upstream);
+  if (options_.source) connection->come_from(*options_.source);
+  return connection;
 }
 
 // Submits as many as may be under way.
@@ -94,24 +114,45 @@ void Client::submit(Sample& sample) {
 // whole, as the SDK's does.
 void Client::submitted(Sample& sample, const http::Answer& answer) {
   if (answer.status == 429) {
-    ++counts_.throttled;
+    ++totals_.counts.throttled;
     return again_after(sample, base::Seconds{options_.first_pause_sec});
   }
   if (answer.status == 408 || answer.status == 409 || answer.status >= 500) {
-    note("asample: " + brief(answer));
+    totals_.troubles.add("asample: " + brief(answer));
     return again_after_growing_pause(sample);
   }
   --submitting_;
-  if (answer.status == 200) sample.request_id = text_member(answer.body.view(), "request_id");
-  if (sample.request_id.empty()) return end(sample, counts_.failed, "asample: " + brief(answer));
+  const Promise promise = answer.status == 200 ? read_promise(answer.body.view(), options_.num_samples) : Promise{};
+  if (promise.request_id.empty()) return end(sample, totals_.counts.failed, "asample: " + brief(answer));
+  if (!promise.has_sequence_ids) ++totals_.counts.no_sequence_ids;
+  if (promise.has_sequence_ids && !promise.fits)
+    return end(sample, totals_.counts.wrong, "asample: sample_sequence_ids that do not fit: " + brief(answer));
+  sample.request_id = promise.request_id;
   sample.setbacks = 0;
-  submit_times_.add(clock_.now() - sample.began);
-  poll(sample);
+  totals_.submit_times.add(clock_.now() - sample.began);
+  await_result(sample);
   fill();
 }
 
+void Client::await_result(Sample& sample) {
+  if (!multi_) return poll(sample);
+  awaited_.emplace(sample.request_id, &sample);
+  multi_->await(sample.request_id);
+}
+
+// Fetches results of samples that have ended, a bounded number at a time: with a connection each, all of them would need as
+// many connections as polls would.
+void Client::fetch_more() {
+  while (!fetchable_.empty() && fetching_ < options_.fetch_concurrency) {
+    Sample& sample = *fetchable_.front();
+    fetchable_.pop_front();
+    ++fetching_;
+    poll(sample);
+  }
+}
+
 void Client::poll(Sample& sample) {
-  if (std::exchange(sample.polled, true)) ++counts_.repolls;
+  if (std::exchange(sample.polled, true)) ++totals_.counts.repolls;
   send(sample, poll_head_, retrieve_future_body(sample.request_id),
        [this, &sample](const http::Answer& answer) { polled(sample, answer); });
 }
@@ -124,18 +165,17 @@ void Client::polled(Sample& sample, const http::Answer& answer) {
       answer.fields.find("content-type").value_or("").find("application/x-protobuf") != std::string_view::npos;
   if (answer.status == 200 && !protobuf && text_member(answer.body.view(), "type") == "try_again") return poll(sample);
   if (answer.status != 200 || !protobuf)
-    return end(sample, counts_.failed, "retrieve_future of " + sample.request_id + ": " + brief(answer));
+    return end(sample, totals_.counts.failed, "retrieve_future of " + sample.request_id + ": " + brief(answer));
   const std::string fault = check_.fault(key_of_number(sample.number), answer.body.view());
-  if (!fault.empty()) return end(sample, counts_.wrong, "result of " + sample.request_id + ": " + fault);
-  sample_times_.add(clock_.now() - sample.began);
-  end(sample, counts_.completed);
+  if (!fault.empty()) return end(sample, totals_.counts.wrong, "result of " + sample.request_id + ": " + fault);
+  totals_.sample_times.add(clock_.now() - sample.began);
+  end(sample, totals_.counts.completed);
 }
 
-// Sends on a connection that was kept, or on a new one. At the lower priority: the probe of healthz measures the server, not
-// how many results wait here.
+// Sends on a connection that was kept, or on a new one.
 void Client::send(Sample& sample, const std::string& head, std::string body, Answered answered) {
   if (idle_.empty()) {
-    sample.connection = std::make_unique<http::ClientConnection>(loop_, server_, loop::Priority::upstream);
+    sample.connection = connect();
   } else {
     sample.connection = std::move(idle_.back());
     idle_.pop_back();
@@ -153,8 +193,8 @@ void Client::send(Sample& sample, const std::string& head, std::string body, Ans
 
 void Client::broken(Sample& sample, const http::Broken& how) {
   const bool abandoned = how.kind == http::Breakage::read_timed_out && !sample.request_id.empty();
-  ++(abandoned ? counts_.abandoned_polls : counts_.reconnects);
-  note(how.text);
+  ++(abandoned ? totals_.counts.abandoned_polls : totals_.counts.reconnects);
+  totals_.troubles.add(how.text);
   again_after_growing_pause(sample);
 }
 
@@ -185,33 +225,17 @@ void Client::pause_ended() {
 // `sample` may be gone afterwards.
 void Client::end(Sample& sample, std::uint64_t& count, const std::string& trouble) {
   ++count;
-  note(trouble);
-  ended_ = clock_.now();
+  totals_.troubles.add(trouble);
+  totals_.ended_sec = seconds_of(clock_.now());
+  if (awaited_.erase(sample.request_id) > 0) {
+    multi_->retrieved(sample.request_id);
+    --fetching_;
+  }
   sample.ended = true;
   while (!samples_.empty() && samples_.front().ended) samples_.pop_front();
-  if (ended() == options_.num_requests) return done_();
+  if (totals_.ended() == options_.num_requests) return multi_ ? multi_->finish(done_) : done_();
+  fetch_more();
   fill();
-}
-
-void Client::note(const std::string& trouble) {
-  if (counts_.first_trouble.empty()) counts_.first_trouble = trouble;
-}
-
-void Client::probe_health() {
-  if (!health_connection_)
-    health_connection_ = std::make_unique<http::ClientConnection>(loop_, server_, loop::Priority::client);
-  const base::Monotonic began = clock_.now();
-  health_connection_->send("GET /api/v1/healthz HTTP/1.1\r\nHost: " + server_.text() + "\r\n\r\n", {},
-                           {.connect = kConnectPatience, .read = base::Seconds{30}},
-                           [this, began](const tl::expected<http::Answer, http::Broken>& answer) {
-                             if (answer && answer->status == 200) {
-                               health_times_.add(clock_.now() - began);
-                             } else {
-                               ++counts_.healthz_failed;
-                             }
-                             if (!answer || !health_connection_->reusable()) health_connection_.reset();
-                             health_timer_.after(kHealthEvery);
-                           });
 }
 
 }  // namespace tinker::load

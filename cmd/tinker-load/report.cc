@@ -4,8 +4,11 @@
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/stringbuffer.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 namespace tinker::load {
@@ -38,46 +41,41 @@ const char* format_of(Unit unit) {
   __builtin_unreachable();
 }
 
-std::vector<Figure> figures_of(const LoadReport& report) {
-  const Client& client = report.client;
-  const LoadCounts& counts = client.counts();
-  const double samples = static_cast<double>(counts.completed);
-  const double seconds = client.took().count();
-  std::vector<Figure> figures{
-      {"completed", samples, Unit::count},
-      {"failed", static_cast<double>(counts.failed), Unit::count},
-      {"wrong", static_cast<double>(counts.wrong), Unit::count},
-      {"seconds", seconds, Unit::sec},
-      {"samples_per_sec", seconds > 0 ? samples / seconds : 0, Unit::per_sec},
-      {"repolls", static_cast<double>(counts.repolls), Unit::count},
-      {"abandoned_polls", static_cast<double>(counts.abandoned_polls), Unit::count},
-      {"reconnects", static_cast<double>(counts.reconnects), Unit::count},
-      {"throttled", static_cast<double>(counts.throttled), Unit::count},
-  };
-  const auto add_times = [&](const char* p50, const char* p90, const char* p99, const char* most, const Samples& times) {
+std::vector<Figure> figures_of(const RunOutcome& outcome) {
+  const double samples = static_cast<double>(outcome.totals.counts.completed);
+  const auto a_sample = [&](double sum) { return samples > 0 ? sum / samples : 0; };
+  std::vector<Figure> figures;
+  for (const CountRow& row : kCounts)
+    figures.push_back({row.name, static_cast<double>(outcome.totals.counts.*row.member), Unit::count});
+  figures.push_back({"seconds", outcome.seconds, Unit::sec});
+  figures.push_back({"samples_per_sec", outcome.seconds > 0 ? samples / outcome.seconds : 0, Unit::per_sec});
+  const auto add_times = [&](const char* p50, const char* p90, const char* p99, const char* most, const Histogram& times) {
     figures.push_back({p50, times.percentile_sec(0.5) * 1e3, Unit::ms});
     figures.push_back({p90, times.percentile_sec(0.9) * 1e3, Unit::ms});
     figures.push_back({p99, times.percentile_sec(0.99) * 1e3, Unit::ms});
     figures.push_back({most, times.percentile_sec(1) * 1e3, Unit::ms});
   };
-  add_times("submit_p50_ms", "submit_p90_ms", "submit_p99_ms", "submit_max_ms", client.submit_times());
-  add_times("sample_p50_ms", "sample_p90_ms", "sample_p99_ms", "sample_max_ms", client.sample_times());
-  add_times("healthz_p50_ms", "healthz_p90_ms", "healthz_p99_ms", "healthz_max_ms", client.health_times());
-  figures.push_back({"healthz_failed", static_cast<double>(counts.healthz_failed), Unit::count});
-  if (report.server) {
-    figures.push_back({"server_cpu_us_per_sample", samples > 0 ? report.server->cpu_sec * 1e6 / samples : 0, Unit::us});
-    figures.push_back({"server_peak_rss_mb", static_cast<double>(report.server->peak_rss_bytes) / 1e6, Unit::mb});
+  add_times("submit_p50_ms", "submit_p90_ms", "submit_p99_ms", "submit_max_ms", outcome.totals.submit_times);
+  add_times("sample_p50_ms", "sample_p90_ms", "sample_p99_ms", "sample_max_ms", outcome.totals.sample_times);
+  add_times("healthz_p50_ms", "healthz_p90_ms", "healthz_p99_ms", "healthz_max_ms", outcome.health_times);
+  figures.push_back({"healthz_failed", static_cast<double>(outcome.healthz_failed), Unit::count});
+  if (outcome.server) {
+    figures.push_back({"server_cpu_us_per_sample", a_sample(outcome.server->cpu_sec * 1e6), Unit::us});
+    figures.push_back({"server_peak_rss_mb", static_cast<double>(outcome.server->peak_rss_bytes) / 1e6, Unit::mb});
   }
-  figures.push_back({"own_cpu_us_per_sample", samples > 0 ? report.own_cpu_sec * 1e6 / samples : 0, Unit::us});
+  if (outcome.server_peak_connections)
+    figures.push_back({"server_peak_connections", static_cast<double>(*outcome.server_peak_connections), Unit::count});
+  figures.push_back({"own_cpu_us_per_sample", a_sample(outcome.own_cpu_sec * 1e6), Unit::us});
   return figures;
 }
 
-// `first_trouble` is nullptr where there is no such figure.
-std::string json_of(const std::vector<Figure>& figures, const std::string* first_trouble) {
-  rapidjson::StringBuffer buffer;
-  rapidjson::PrettyWriter<rapidjson::StringBuffer> json(buffer);
-  json.SetMaxDecimalPlaces(3);
-  json.StartObject();
+using Json = rapidjson::PrettyWriter<rapidjson::StringBuffer>;
+
+void write_text(const std::string& text, Json& json) {
+  json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+}
+
+void write_figures(const std::vector<Figure>& figures, Json& json) {
   for (const Figure& figure : figures) {
     json.Key(figure.name);
     if (figure.unit == Unit::count) {
@@ -86,25 +84,69 @@ std::string json_of(const std::vector<Figure>& figures, const std::string* first
       json.Double(figure.value);
     }
   }
-  if (first_trouble != nullptr) {
-    json.Key("first_trouble");
-    json.String(first_trouble->data(), static_cast<rapidjson::SizeType>(first_trouble->size()));
+}
+
+void write_outcome(const RunOutcome& outcome, Json& json) {
+  json.StartObject();
+  write_figures(figures_of(outcome), json);
+  json.Key("troubles");
+  json.StartArray();
+  for (const Troubles::Trouble& trouble : outcome.totals.troubles.all()) {
+    json.StartObject();
+    json.Key("times");
+    json.Uint64(trouble.times);
+    json.Key("text");
+    write_text(trouble.text, json);
+    json.EndObject();
   }
+  json.EndArray();
   json.EndObject();
+}
+
+// What `write` writes, to three decimals.
+template <class Write>
+std::string json_of(Write write) {
+  rapidjson::StringBuffer buffer;
+  Json json(buffer);
+  json.SetMaxDecimalPlaces(3);
+  write(json);
   return std::string(buffer.GetString(), buffer.GetSize()) + "\n";
 }
 
-std::string text_of(const std::vector<Figure>& figures, const std::string& first_trouble) {
+std::string value_text(const Figure& figure) {
+  char text[64];
+  std::snprintf(text, sizeof text, format_of(figure.unit), figure.value);
+  return text;
+}
+
+std::string text_of(const std::vector<Figure>& figures) {
   std::string text;
   for (const Figure& figure : figures) {
-    char value[64];
-    std::snprintf(value, sizeof value, format_of(figure.unit), figure.value);
     char line[128];
-    std::snprintf(line, sizeof line, "%-26s %16s\n", figure.name, value);
+    std::snprintf(line, sizeof line, "%-26s %16s\n", figure.name, value_text(figure).c_str());
     text += line;
   }
-  if (!first_trouble.empty()) text += "first trouble: " + first_trouble + "\n";
   return text;
+}
+
+std::string troubles_text(const Troubles& troubles) {
+  std::string text;
+  for (const Troubles::Trouble& trouble : troubles.all())
+    text += "trouble, " + std::to_string(trouble.times) + " times: " + trouble.text + "\n";
+  return text;
+}
+
+// The figure of that name; nullptr where a server has none.
+const Figure* find(const std::vector<Figure>& figures, std::string_view name) {
+  const auto found = std::ranges::find(figures, name, [](const Figure& figure) { return std::string_view(figure.name); });
+  return found == figures.end() ? nullptr : &*found;
+}
+
+// Of `figure` to that of the first server; nullopt without one.
+std::optional<double> ratio(const Figure& figure, const std::vector<Figure>& first) {
+  const Figure* other = find(first, figure.name);
+  if (other == nullptr || other->value == 0) return std::nullopt;
+  return figure.value / other->value;
 }
 
 std::vector<Figure> figures_of(const RouterCounts& counts) {
@@ -118,9 +160,81 @@ std::vector<Figure> figures_of(const RouterCounts& counts) {
 
 }  // namespace
 
-std::string report_text(const LoadReport& report) { return text_of(figures_of(report), report.client.counts().first_trouble); }
-std::string report_json(const LoadReport& report) { return json_of(figures_of(report), &report.client.counts().first_trouble); }
-std::string router_text(const RouterCounts& counts) { return text_of(figures_of(counts), ""); }
-std::string router_json(const RouterCounts& counts) { return json_of(figures_of(counts), nullptr); }
+std::string report_text(const RunOutcome& outcome) {
+  return text_of(figures_of(outcome)) + troubles_text(outcome.totals.troubles);
+}
+
+std::string report_json(const RunOutcome& outcome) {
+  return json_of([&](Json& json) { write_outcome(outcome, json); });
+}
+
+std::string router_text(const RouterCounts& counts) { return text_of(figures_of(counts)); }
+
+std::string router_json(const RouterCounts& counts) {
+  return json_of([&](Json& json) {
+    json.StartObject();
+    write_figures(figures_of(counts), json);
+    json.EndObject();
+  });
+}
+
+std::string compare_text(const NamedOutcomes& outcomes) {
+  const auto first = figures_of(outcomes.front().second);
+  std::string text = std::string(26, ' ');
+  char cell[64];
+  for (const auto& [name, outcome] : outcomes) {
+    std::snprintf(cell, sizeof cell, " %16s %8s", name.c_str(), &outcome == &outcomes.front().second ? "" : "ratio");
+    text += cell;
+  }
+  text += '\n';
+  for (const Figure& row : first) {
+    std::snprintf(cell, sizeof cell, "%-26s", row.name);
+    text += cell;
+    for (const auto& [name, outcome] : outcomes) {
+      const auto figures = figures_of(outcome);
+      const Figure* figure = find(figures, row.name);
+      const auto against = figure == nullptr || &outcome == &outcomes.front().second ? std::nullopt : ratio(*figure, first);
+      char times[32] = "";
+      if (against) std::snprintf(times, sizeof times, "%.2f", *against);
+      std::snprintf(cell, sizeof cell, " %16s %8s", figure == nullptr ? "-" : value_text(*figure).c_str(), times);
+      text += cell;
+    }
+    text += '\n';
+  }
+  for (const auto& [name, outcome] : outcomes) {
+    const std::string troubles = troubles_text(outcome.totals.troubles);
+    if (!troubles.empty()) text += name + ":\n" + troubles;
+  }
+  return text;
+}
+
+std::string compare_json(const NamedOutcomes& outcomes) {
+  const auto first = figures_of(outcomes.front().second);
+  return json_of([&](Json& json) {
+    json.StartObject();
+    json.Key("servers");
+    json.StartObject();
+    for (const auto& [name, outcome] : outcomes) {
+      write_text(name, json);
+      write_outcome(outcome, json);
+    }
+    json.EndObject();
+    json.Key("ratios");  // to the first
+    json.StartObject();
+    for (std::size_t i = 1; i < outcomes.size(); ++i) {
+      write_text(outcomes[i].first, json);
+      json.StartObject();
+      for (const Figure& figure : figures_of(outcomes[i].second)) {
+        const auto against = ratio(figure, first);
+        if (!against) continue;
+        json.Key(figure.name);
+        json.Double(*against);
+      }
+      json.EndObject();
+    }
+    json.EndObject();
+    json.EndObject();
+  });
+}
 
 }  // namespace tinker::load

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "tinker-load/client.h"
+#include "tinker-load/load_run.h"
 #include "tinker-load/router.h"
-#include "tinker-load/statistics.h"
 
 namespace tinker::load {
 
-// What a run of the client came to.
-struct LoadReport {
-  const Client& client;
-  std::optional<ProcessUse> server;  // used during the run; absent without --server-pid
-  double own_cpu_sec = 0;
-};
-std::string report_text(const LoadReport& report);
-std::string report_json(const LoadReport& report);
+std::string report_text(const RunOutcome& outcome);
+std::string report_json(const RunOutcome& outcome);
+
+// Servers that were measured side by side, by name; ratios are to the first.
+using NamedOutcomes = std::vector<std::pair<std::string, RunOutcome>>;
+std::string compare_text(const NamedOutcomes& outcomes);
+std::string compare_json(const NamedOutcomes& outcomes);
 
 std::string router_text(const RouterCounts& counts);
 std::string router_json(const RouterCounts& counts);

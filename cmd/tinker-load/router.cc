@@ -51,7 +51,7 @@ base::Result<std::unique_ptr<Router>> Router::listen(loop::EventLoop& loop, Rout
 
 Router::Router(loop::EventLoop& loop, RouterOptions options)
     : options_(std::move(options)), bodies_(options_.body, options_.output_tokens), timer_(loop, [this] {
-        if (options_.mode == VllmMode::barrier) return end_barrier();
+        if (options_.mode == VllmMode::barrier) return open_barrier();
         advance();
       }) {}
 
@@ -88,13 +88,14 @@ void Router::complete(http::Request&& request, http::Reply reply) {
 void Router::arrive(Generation generation) {
   ++in_flight_;
   counts_.most_in_flight = std::max(counts_.most_in_flight, in_flight_);
-  if (options_.mode == VllmMode::instant && unsent_bytes_ < options_.unsent_limit_bytes) return answer(generation);
+  const bool at_once = options_.mode == VllmMode::instant || barrier_open_;
+  if (at_once && unsent_bytes_ < options_.unsent_limit_bytes) return answer(generation);
   const std::uint64_t number = ++last_number_;
   generation.reply.on_gone([this, number] { left(number); });
   held_.emplace(number, std::move(generation));
+  if (at_once) return ended_.push_back(number);
   switch (options_.mode) {
     case VllmMode::instant:
-      ended_.push_back(number);
       return;
     case VllmMode::latency:
       waiting_.push_back(number);
@@ -102,7 +103,7 @@ void Router::arrive(Generation generation) {
     case VllmMode::barrier:
       waiting_.push_back(number);
       if (waiting_.size() == 1) timer_.after(base::Seconds{options_.hold_seconds});
-      if (waiting_.size() == options_.barrier) end_barrier();
+      if (waiting_.size() == options_.barrier) open_barrier();
       return;
   }
 }
@@ -131,7 +132,8 @@ void Router::advance() {
   answer_ended();
 }
 
-void Router::end_barrier() {
+void Router::open_barrier() {
+  barrier_open_ = true;
   timer_.cancel();
   ended_.insert(ended_.end(), waiting_.begin(), waiting_.end());
   waiting_.clear();

@@ -25,8 +25,8 @@ struct RouterOptions {
   VllmMode mode = VllmMode::instant;
   std::size_t max_num_seqs = 2048;  // latency: generations at a time
   double gen_seconds = 5;           // latency: each takes so long
-  std::size_t barrier = 0;          // barrier: answers when so many have come …
-  double hold_seconds = 10;         // … or so long after the first
+  std::size_t barrier = 0;          // barrier: opens when so many have come …
+  double hold_seconds = 10;         // … or so long after the first, and stays open
   std::size_t output_tokens = 16;
   Body body = Body::minimal;
   // Bodies of that size in all may wait to be sent; further ones are made when those have gone. 32,768 answers of 2.5 MB that
@@ -72,7 +72,7 @@ class Router {
   void arrive(Generation generation);
   // Latency: ends the generations whose time has come, begins others in their place.
   void advance();
-  void end_barrier();
+  void open_barrier();
   // Answers those that have ended, as far as unsent_limit_bytes allows.
   void answer_ended();
   void answer(Generation& generation);
@@ -82,6 +82,7 @@ class Router {
   CompletionBody bodies_;
   loop::Timer timer_;
   RouterCounts counts_;
+  bool barrier_open_ = false;
   std::size_t in_flight_ = 0;
   std::size_t generating_ = 0;
   std::size_t unsent_bytes_ = 0;

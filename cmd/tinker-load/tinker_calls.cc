@@ -6,6 +6,7 @@
 #include <rapidjson/writer.h>
 
 #include <charconv>
+#include <set>
 
 namespace tinker::load {
 namespace {
@@ -37,6 +38,53 @@ std::string create_sampling_session_body(std::string_view session, std::string_v
 
 std::string retrieve_future_body(std::string_view request_id) {
   return R"({"request_id":)" + text_json(request_id) + R"(,"allow_metadata_only":false})";
+}
+
+std::string retrieve_futures_body(std::string_view sampling_session, std::uint64_t prev_cursor, bool at_once,
+                                  std::span<const std::string> retrieved) {
+  std::string json = R"({"target":{"type":"sampling_session","sampling_session_id":)" + text_json(sampling_session) +
+                     R"(,"cloned_sampler_id":0},"prev_cursor":)" + std::to_string(prev_cursor) +
+                     (at_once ? R"(,"timeout":0.0)" : "") + R"(,"retrieved_request_ids":[)";
+  for (const std::string& request_id : retrieved) json += text_json(request_id) + ',';
+  if (!retrieved.empty()) json.pop_back();
+  return json + "]}";
+}
+
+Promise read_promise(std::string_view json, std::uint32_t num_samples) {
+  rapidjson::Document document;
+  document.Parse(json.data(), json.size());
+  if (document.HasParseError() || !document.IsObject()) return {};
+  Promise promise;
+  const auto id = document.FindMember("request_id");
+  if (id != document.MemberEnd() && id->value.IsString())
+    promise.request_id.assign(id->value.GetString(), id->value.GetStringLength());
+  const auto found = document.FindMember("sample_sequence_ids");
+  promise.has_sequence_ids = found != document.MemberEnd() && !found->value.IsNull();
+  if (!promise.has_sequence_ids || !found->value.IsArray() || found->value.Size() != num_samples) return promise;
+  std::set<std::string_view> ids;
+  for (const auto& one : found->value.GetArray()) {
+    if (one.IsString() && one.GetStringLength() > 0) ids.insert({one.GetString(), one.GetStringLength()});
+  }
+  promise.fits = ids.size() == num_samples;
+  return promise;
+}
+
+std::optional<Completions> read_completions(std::string_view json) {
+  rapidjson::Document document;
+  document.Parse(json.data(), json.size());
+  if (document.HasParseError() || !document.IsObject()) return std::nullopt;
+  const auto cursor = document.FindMember("cursor");
+  const auto list = document.FindMember("completions");
+  if (cursor == document.MemberEnd() || !cursor->value.IsUint64()) return std::nullopt;
+  if (list == document.MemberEnd() || !list->value.IsArray()) return std::nullopt;
+  Completions completions{.cursor = cursor->value.GetUint64(), .request_ids = {}};
+  for (const auto& one : list->value.GetArray()) {
+    if (!one.IsObject()) return std::nullopt;
+    const auto id = one.FindMember("request_id");
+    if (id == one.MemberEnd() || !id->value.IsString()) return std::nullopt;
+    completions.request_ids.emplace_back(id->value.GetString(), id->value.GetStringLength());
+  }
+  return completions;
 }
 
 AsampleBody::AsampleBody(std::string_view sampling_session, std::uint32_t num_samples, std::size_t max_tokens)

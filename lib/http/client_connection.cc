@@ -59,6 +59,7 @@ struct ClientConnection::Impl {
   bool reusable() const { return phase_ == Phase::idle; }
 
   std::function<void()> on_idle_closed;
+  std::optional<SocketAddress> source;
 
  private:
   enum class Phase { closed, connecting, exchanging, idle };
@@ -134,6 +135,11 @@ void ClientConnection::Impl::connect() {
     set_option(fd_.get(), IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveIntervalSec);
     set_option(fd_.get(), IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveProbes);
     set_option(fd_.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, kUserTimeoutMs);
+  }
+  if (source) {
+    set_option(fd_.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);  // the port is chosen when the destination is known
+    if (bind(fd_.get(), source->get(), source->size) != 0)
+      return fail_soon("cannot connect from " + source->text() + ": " + std::strerror(errno));
   }
   if (::connect(fd_.get(), address_.get(), address_.size) != 0 && errno != EINPROGRESS) {
     return fail_soon(why_unconnected(errno));
@@ -306,6 +312,8 @@ ClientConnection::~ClientConnection() = default;
 void ClientConnection::send(std::string head, base::SharedBytes body, const ClientLimits& limits, Done done) {
   impl_->send(std::move(head), std::move(body), limits, std::move(done));
 }
+
+void ClientConnection::come_from(const SocketAddress& source) { impl_->source = source; }
 
 bool ClientConnection::idle() const { return impl_->idle(); }
 

@@ -63,6 +63,10 @@ class ClientConnection {
   ClientConnection(const ClientConnection&) = delete;
   ClientConnection& operator=(const ClientConnection&) = delete;
 
+  // Connections come from this address from now on, with any port. A pair of addresses has some 28,000 ports: a client that
+  // holds more connections to one server comes from several.
+  void come_from(const SocketAddress& source);
+
   // Sends `head` (request line, all fields, the empty line) and `body`; connects first when there is no connection. `done` runs
   // once, never from inside send(); the connection may be destroyed in it. Precondition: idle().
   void send(std::string head, base::SharedBytes body, const ClientLimits& limits, Done done);
