@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/sample_flow.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "api/api.h"
@@ -29,8 +28,7 @@ SampleFlow::SampleFlow(loop::EventLoop& loop, std::uint32_t worker, Shared& shar
       shared_(shared),
       crew_(crew),
       retrieval_(retrieval),
-      forwarder_(loop, shared.clock, upstreams, hooks()) {
-  if (crew_.size() <= worker) crew_.resize(worker + 1);
+      forwarder_(loop, shared.clock, upstreams, shared.jobs, hooks()) {
   crew_[worker] = this;
 }
 
@@ -100,8 +98,7 @@ forward::ForwardHooks SampleFlow::hooks() {
 forward::ForwardLimits SampleFlow::limits() const {
   const config::Settings& settings = shared_.settings;
   const auto most = static_cast<std::size_t>(settings.forwarding_inference_max_connections.get());
-  const std::size_t share = (most + crew_.size() - 1 - worker_) / crew_.size();
-  return {.max_connections = std::max<std::size_t>(share, 1),
+  return {.max_connections = (most + crew_.size() - 1 - worker_) / crew_.size(),
           .connect = settings.forwarding_connect_timeout_sec.get(),
           .read = settings.forwarding_inference_timeout_sec.get(),
           .idle = settings.upstream_idle_sec.get()};

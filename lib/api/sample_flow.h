@@ -17,7 +17,8 @@ class Retrieval;
 class SampleFlow;
 struct Shared;
 
-// All workers' flows, by number: an effect may concern a waiter or a job of another worker. Filled before the workers start.
+// All workers' flows, by number: an effect may concern a waiter or a job of another worker. Has its full size before the first
+// flow is made, and all its flows before the first request.
 using Crew = std::vector<SampleFlow*>;
 
 // Carries out what the futures table decides: here the rooms of a sample meet (style.md §3).
@@ -36,6 +37,7 @@ class SampleFlow {
   void cancel(base::SampleId id);
 
   forward::ForwardCounts counts() const { return forwarder_.counts(); }
+  forward::ForwardLimits limits() const;
 
  private:
   // `job` is of the sample that was just admitted.
@@ -43,7 +45,6 @@ class SampleFlow {
   void withdraw(base::SampleId id);
   void ended(base::SampleId id, forward::Outcome outcome);
   forward::ForwardHooks hooks();
-  forward::ForwardLimits limits() const;
 
   loop::EventLoop& loop_;
   const std::uint32_t worker_;

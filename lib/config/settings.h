@@ -24,11 +24,12 @@ struct Settings {
       all, {.name = "port", .fallback = 8000, .least = 0, .most = 65535, .help = "TCP port to listen on; 0 takes a free one."}};
   WholeSetting workers{all,
                        {.name = "workers",
-                        .fallback = 1,
-                        .least = 1,
+                        .fallback = 0,
+                        .least = 0,
                         .most = 256,
                         .unit = "threads",
-                        .help = "Event loops, each with its listener and its share of the upstream connections."}};
+                        .help = "Event loops, each with its listener, its limit on open files and its share of the upstream "
+                                "connections; 0 takes as many as there are processors."}};
   TextSetting base_model{
       all, {.name = "base_model", .help = "Name of the model that the upstream serves; required.", .value = "NAME"}};
   ListSetting upstream{all,

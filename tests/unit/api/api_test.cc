@@ -99,8 +99,9 @@ class ApiTest : public ::testing::Test {
   futures::Table table{1 << 20, 100};
   FakeDb db;
   observe::Metrics metrics;
-  Shared shared{settings, clock, table, db, metrics, 41};
-  Crew crew;
+  forward::JobBoard jobs;
+  Shared shared{settings, clock, table, db, metrics, jobs, 41};
+  Crew crew{1};
   forward::Upstreams upstreams{{*forward::UpstreamUrl::parse(upstream.url())}};
   std::unique_ptr<Api> api;
   HttpTestServer server{
