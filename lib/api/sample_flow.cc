@@ -57,6 +57,7 @@ void SampleFlow::carry_out(const futures::Effects& effects, forward::Job job) {
     std::visit(base::overloaded{
                    [&](const futures::Forward&) { forwarder_.push(std::move(job)); },
                    [&](const futures::Deliver& deliver) { crew_[deliver.waiter.worker]->retrieval_.wake(deliver.waiter); },
+                   [&](const futures::Report&) {},  // nobody polls for many yet
                    [&](const futures::Withdraw& withdraw) {
                      for (SampleFlow* flow : crew_) flow->withdraw(withdraw.id);
                    },
