@@ -10,6 +10,8 @@
 #include "api/samplers.h"
 #include "base/clock.h"
 #include "config/settings.h"
+#include "futures/feed.h"
+#include "futures/numbers.h"
 #include "futures/table.h"
 #include "http/server.h"
 #include "loop/event_loop.h"
@@ -26,6 +28,7 @@ struct Shared {
   store::TinkerDb& db;
   observe::Metrics& metrics;
   std::atomic<std::int64_t> client_counter;  // of join_sampling_session
+  futures::Feeds feeds{futures::first_number_of(clock.wall())};
 };
 
 // One worker's side of the API: what its handlers reach.
