@@ -49,7 +49,9 @@ class Feeds {
     std::int64_t cursor = 0;  // as polled, when there are none
   };
 
-  static constexpr std::size_t kMostInAnswer = 4096;
+  // The SDK fetches at once what one answer tells, a connection each: with 512 in an answer it opened 360 for 5,000 samples
+  // that ended together, with 4,096 it was 1,100, in the same time.
+  static constexpr std::size_t kMostInAnswer = 512;
   // Without a poll for so long a feed is dropped: when there is something to tell, only when the SDK has given up by itself.
   static constexpr base::Seconds kIdle{300};
   static constexpr base::Seconds kGivenUp{7200};
