@@ -54,7 +54,6 @@ FeedPolls::FeedPolls(loop::EventLoop& loop, std::uint32_t worker, Shared& shared
 std::optional<futures::WaiterId> FeedPolls::poll(FuturesRequest request, http::Reply reply) {
   shared_.metrics.polls.add();
   acknowledge(request);
-  open(request);
   auto made = std::make_unique<Poll>();
   Poll& poll = *made;
   poll.id = {worker_, ++last_number_};
@@ -63,7 +62,10 @@ std::optional<futures::WaiterId> FeedPolls::poll(FuturesRequest request, http::R
   poll.reply = std::move(reply);
   polls_.emplace(poll.id.number, std::move(made));
 
+  const bool opened = shared_.feeds.open(poll.feed, poll.prev_cursor, shared_.clock.now());
   const auto earlier = shared_.feeds.join(poll.feed, poll.id, shared_.clock.now());
+  if (opened) shared_.feeds.add(poll.feed, shared_.table.undelivered(poll.feed));
+  if (opened && !idle_timer_.pending()) idle_timer_.after(kLookForIdle);
   const base::Seconds most = shared_.settings.poll_hold_sec.get();
   const base::Seconds time = released_ ? base::Seconds{0} : std::min(most, request.timeout.value_or(most));
   const auto found = shared_.feeds.read(poll.feed, poll.id, poll.prev_cursor);
@@ -80,12 +82,6 @@ void FeedPolls::acknowledge(const FuturesRequest& request) {
   shared_.feeds.acknowledge(request.feed, request.retrieved);
   for (const base::SampleId id : request.retrieved)
     shared_.table.acknowledge(id, request.feed.tenant, request.feed.sampling_session);
-}
-
-void FeedPolls::open(const FuturesRequest& request) {
-  if (!shared_.feeds.open(request.feed, request.prev_cursor, shared_.clock.now())) return;
-  shared_.feeds.add(request.feed, shared_.table.undelivered(request.feed));
-  if (!idle_timer_.pending()) idle_timer_.after(kLookForIdle);
 }
 
 void FeedPolls::hold(Poll& poll, base::Seconds time) {

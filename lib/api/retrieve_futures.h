@@ -46,7 +46,6 @@ class FeedPolls {
   };
 
   void acknowledge(const FuturesRequest& request);
-  void open(const FuturesRequest& request);
   void hold(Poll& poll, base::Seconds time);
   void answer(Poll& poll, const futures::Feeds::Answer& answer);
   // Answers with what there is.
