@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "config/settings.h"
 #include "forward/job_board.h"
+#include "futures/feed.h"
+#include "futures/numbers.h"
 #include "futures/table.h"
 #include "http/server.h"
 #include "loop/event_loop.h"
@@ -29,6 +31,7 @@ struct Shared {
   forward::JobBoard& jobs;
   std::atomic<std::int64_t> client_counter;  // of join_sampling_session
   std::size_t files_per_worker = 1024;       // that may be open at once; each connection is one
+  futures::Feeds feeds{futures::first_number_of(clock.wall())};
 };
 
 // One worker's side of the API: what its handlers reach.

@@ -55,6 +55,9 @@ void SampleFlow::carry_out(const futures::Effects& effects, forward::Job job) {
     std::visit(base::overloaded{
                    [&](const futures::Forward&) { forwarder_.push(std::move(job)); },
                    [&](const futures::Deliver& deliver) { crew_[deliver.waiter.worker]->retrieval_.wake(deliver.waiter); },
+                   [&](const futures::Report& report) {
+                     if (const auto poll = shared_.feeds.add(report.feed, {&report.completion, 1})) wake(*poll);
+                   },
                    [&](const futures::Withdraw& withdraw) {
                      for (SampleFlow* flow : crew_) flow->withdraw(withdraw.id);
                    },
@@ -62,6 +65,8 @@ void SampleFlow::carry_out(const futures::Effects& effects, forward::Job job) {
                effect);
   }
 }
+
+void SampleFlow::wake(futures::WaiterId poll) { crew_[poll.worker]->retrieval_.feeds().wake(poll); }
 
 // The job may be any worker's: each looks for it on its own thread.
 void SampleFlow::withdraw(base::SampleId id) {

@@ -36,6 +36,9 @@ class SampleFlow {
   // Ends a live sample and frees its place upstream; nothing when it is unknown or ended.
   void cancel(base::SampleId id);
 
+  // A poll for many samples, of any worker, has something to be told.
+  void wake(futures::WaiterId poll);
+
   forward::ForwardCounts counts() const { return forwarder_.counts(); }
   forward::ForwardLimits limits() const;
 

@@ -73,8 +73,15 @@ struct Settings {
        .most = 1'000'000,
        .unit = "samples",
        .change = Change::live,
-       .help =
-           "Samples that an SDK client keeps in flight, told to it by client/config; each holds a connection while it waits."}};
+       .help = "Samples that an SDK client keeps in flight, told to it by client/config; each holds a connection while it "
+               "waits. Clients that poll retrieve_futures heed no limit."}};
+  SwitchSetting retrieve_futures{
+      all,
+      {.name = "retrieve_futures",
+       .fallback = true,
+       .change = Change::live,
+       .help = "Whether client/config has SDK 0.27 and later wait with one retrieve_futures poll for all samples of a client, "
+               "instead of one connection a sample."}};
   WholeSetting max_outstanding{
       all,
       {.name = "max_outstanding",
@@ -91,7 +98,7 @@ struct Settings {
        .least = 0.1,
        .most = 44,
        .change = Change::live,
-       .help = "Longest wait of a retrieve_future poll before it is answered 408; below the SDK's 45 s."}};
+       .help = "Longest wait of a poll before it is answered without a result; below the SDK's 45 s."}};
   WholeSetting metadata_only_bytes{
       all,
       {.name = "metadata_only_bytes",
