@@ -95,7 +95,7 @@ std::unique_ptr<http::ClientConnection> Client::connect() const {
 // Submits as many as may be under way.
 void Client::fill() {
   while (next_ < options_.num_requests && submitting_ < options_.submit_concurrency &&
-         outstanding() < options_.max_outstanding) {
+         outstanding() < options_.most_outstanding()) {
     Sample& sample = samples_.emplace_back();
     sample.number = next_++;
     sample.began = clock_.now();

@@ -26,7 +26,8 @@ namespace tinker::load {
 
 // Samples as an SDK does (wire.md §2, §3.2, §5.2, §5.3): submits with a bounded concurrency; one held poll a sample, 408, 5xx
 // and `try_again` polled again at once; 429 after a second; broken connections after a growing pause. Checks that each result
-// belongs to its request. With Poll::multi one poll tells which samples have ended, and their results are fetched. A 410 is a failure here, while the SDK samples anew: a lost result is what this client looks for.
+// belongs to its request. With Poll::multi one poll tells which samples have ended, and their results are fetched. A 410 is a
+// failure here, while the SDK samples anew: a lost result is what this client looks for.
 //
 // Owned by  main.
 // Thread    the loop's.

@@ -36,8 +36,7 @@ ConnectionsWatch::~ConnectionsWatch() = default;
 void ConnectionsWatch::ask() {
   if (!connection_) connection_ = std::make_unique<http::ClientConnection>(loop_, socket_, loop::Priority::client);
   connection_->send("GET " + status_path() + " HTTP/1.1\r\nHost: tinkerd\r\n\r\n", {},
-                    {.connect = kPatience, .read = kPatience},
-                    [this](const tl::expected<http::Answer, http::Broken>& answer) {
+                    {.connect = kPatience, .read = kPatience}, [this](const tl::expected<http::Answer, http::Broken>& answer) {
                       control::Status status;
                       if (answer && answer->status == 200 && control::from_json(answer->body.view(), status)) {
                         const auto now = static_cast<std::uint64_t>(status.clients().connections());

@@ -22,10 +22,14 @@ bool is_loopback(const http::SocketAddress& address) {
 
 }  // namespace
 
+std::size_t LoadOptions::most_outstanding() const {
+  return max_outstanding == 0 ? num_requests : std::min(max_outstanding, num_requests);
+}
+
 LoadOptions share_of(const LoadOptions& all, std::size_t k, std::size_t processes, const http::SocketAddress& server) {
   LoadOptions share = all;
   share.num_requests = part(all.num_requests, k, processes);
-  share.max_outstanding = std::max<std::size_t>(1, part(all.max_outstanding, k, processes));
+  share.max_outstanding = std::max<std::size_t>(1, part(all.most_outstanding(), k, processes));
   share.submit_concurrency = std::max<std::size_t>(1, part(all.submit_concurrency, k, processes));
   share.fetch_concurrency = std::max<std::size_t>(1, part(all.fetch_concurrency, k, processes));
   if (is_loopback(server)) share.source = *http::SocketAddress::numeric("127.0.0." + std::to_string(2 + k), 0);

@@ -20,7 +20,7 @@ enum class Poll {
 struct LoadOptions {
   std::string base_model = "tiny";
   std::size_t num_requests = 1000;
-  std::size_t max_outstanding = 10000;   // samples between their submit and their result
+  std::size_t max_outstanding = 0;       // samples between their submit and their result; 0: all
   std::size_t submit_concurrency = 400;  // asample requests at a time, as in the SDK (wire.md §3.2)
   std::size_t fetch_concurrency = 400;   // multi: results fetched at a time
   std::size_t prompt_tokens = 16;
@@ -28,9 +28,11 @@ struct LoadOptions {
   std::uint32_t num_samples = 1;
   Body body = Body::minimal;  // how the router writes: what is expected of logprobs
   Poll poll = Poll::single;
-  double poll_timeout_sec = 45;                      // as in the SDK on httpx (wire.md §1.4)
-  double first_pause_sec = 1;                        // after a 429 or a broken connection, as in the SDK; tests have less time
-  std::optional<http::SocketAddress> source = {};    // where connections come from
+  double poll_timeout_sec = 45;                    // as in the SDK on httpx (wire.md §1.4)
+  double first_pause_sec = 1;                      // after a 429 or a broken connection, as in the SDK; tests have less time
+  std::optional<http::SocketAddress> source = {};  // where connections come from
+
+  std::size_t most_outstanding() const;
 };
 
 // The share of process `k` of `processes`: its part of the samples, and to a loopback address a source of its own,

@@ -116,7 +116,7 @@ base::Result<std::vector<ClientProcess>> start_processes(const RunOptions& optio
     return started;
   }
   LoadOptions load = options.load;
-  load.max_outstanding = std::min(load.max_outstanding, load.num_requests);
+  load.max_outstanding = load.most_outstanding();
   std::size_t processes = options.processes;
   if (processes == 0)
     processes = load.poll == Poll::multi ? 1 : (load.max_outstanding + kConnectionsPerProcess - 1) / kConnectionsPerProcess;

@@ -23,7 +23,7 @@ base::Result<ClientProcess> run_sdk_client(const RunOptions& options) {
   text("base_model", options.load.base_model);
   text("body", options.load.body == Body::minimal ? "minimal" : "full");
   number("num_requests", options.load.num_requests);
-  number("max_outstanding", options.load.max_outstanding);
+  number("max_outstanding", options.load.most_outstanding());
   number("prompt_tokens", options.load.prompt_tokens);
   number("output_tokens", options.load.output_tokens);
   number("num_samples", options.load.num_samples);

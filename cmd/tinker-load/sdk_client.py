@@ -131,7 +131,7 @@ async def progress(totals):
 
 
 async def main():
-    at_once = min(orders["max_outstanding"], orders["num_requests"])
+    at_once = orders["max_outstanding"]
     try:
         service = tinker.ServiceClient()
         sampler = await service.create_sampling_client_async(
