@@ -47,7 +47,7 @@ void add_generation(CLI::App& command, RouterOptions& options) {
       ->capture_default_str();
   command
       .add_option("--barrier,--barrier-requests", options.barrier,
-                  "barrier: opens when so many have come, and stays open; 0: only after --hold-seconds")
+                  "barrier: opens when so many have come, and stays open; 0: only after --hold-seconds; `all`: --num-requests")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command

@@ -76,7 +76,7 @@ void Client::call_once(const char* path, std::string body, const char* wanted, s
       [this, path, wanted, then = std::move(then)](tl::expected<http::Answer, http::Broken> answer) {
         std::string text = answer && answer->status == 200 ? text_member(answer->body.view(), wanted) : std::string();
         if (!text.empty()) return then(std::move(text));
-        give_up(std::string(path) + ": " + (answer ? brief(*answer) : answer.error().text));
+        give_up(std::string(path) + ": " + (answer ? brief(*answer) : answer.error().text + " (is the server running?)"));
       });
 }
 

@@ -86,7 +86,7 @@ base::Result<ClientProcess> run_client(const std::vector<std::string>& command, 
     for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     execvp(arguments[0], arguments.data());
-    write_all(STDOUT_FILENO, message_line({.fatal = "cannot run " + command[0] + ": " + std::strerror(errno)}));
+    write_all(STDOUT_FILENO, message_line({.fatal = "--sdk-python: cannot run " + command[0] + ": " + std::strerror(errno)}));
     _exit(127);
   }
   its_read.reset();

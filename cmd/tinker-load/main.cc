@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> servers, pids, control_sockets;
   CLI::App& compare_app =
       *app.add_subcommand("compare", "Samples through several servers in turn, and reports ratios to the first.");
-  compare_app.add_option("--server", servers, "NAME=URL of a server; give two or more")->required();
+  compare_app.add_option("--server", servers, "NAME=URL of a server; give two or more")->required()->expected(2, 1000);
   compare_app.add_option("--server-pid", pids, "NAME=PID of a server's process, whose CPU and memory are reported");
   compare_app.add_option("--control-socket", control_sockets, "NAME=PATH of a tinkerd's control socket");
   compare_app.add_option("--rounds", comparison.rounds, "times that each server has --num-requests to serve")
@@ -132,6 +132,6 @@ int main(int argc, char** argv) {
     comparison.servers = std::move(*named);
     return compare(comparison, json);
   }
-  if (all.router.barrier == 0 && all_app.count("--barrier") == 0) all.router.barrier = all.run.load.num_requests;
+  if (all_app.count("--barrier") == 0) all.router.barrier = all.run.load.num_requests;
   return report(run_all(all), all.run.load.num_requests, json);
 }

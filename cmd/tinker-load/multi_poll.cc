@@ -54,7 +54,8 @@ void MultiPoll::poll() {
   const std::size_t told = std::min(retrieved_.size(), kMostTold);
   const bool at_once = done_ || told < retrieved_.size();
   std::string body = retrieve_futures_body(sampling_session_, cursor_, at_once, std::span(retrieved_).first(told));
-  connection_->send(head_ + std::to_string(body.size()) + "\r\n\r\n", base::SharedBytes(std::move(body)),
+  std::string whole = head_ + std::to_string(body.size()) + "\r\n\r\n";
+  connection_->send(std::move(whole), base::SharedBytes(std::move(body)),
                     {.connect = kConnectPatience, .read = base::Seconds{options_.poll_timeout_sec}},
                     [this, told](const tl::expected<http::Answer, http::Broken>& answer) { answered(answer, told); });
 }
