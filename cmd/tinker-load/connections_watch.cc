@@ -8,7 +8,7 @@
 namespace tinker::load {
 namespace {
 
-constexpr base::Seconds kEvery{0.5};
+constexpr base::Seconds kEvery{0.2};
 constexpr base::Seconds kPatience{10};
 
 std::string status_path() {

@@ -12,7 +12,7 @@
 
 namespace tinker::load {
 
-// Asks a daemon on its control socket how many clients are connected, twice a second.
+// Asks a daemon on its control socket how many clients are connected, five times a second.
 //
 // Thread    the loop's.
 class ConnectionsWatch {

@@ -50,6 +50,7 @@ std::vector<Figure> figures_of(const RunOutcome& outcome) {
   figures.push_back({"seconds", outcome.seconds, Unit::sec});
   figures.push_back({"samples_per_sec", outcome.seconds > 0 ? samples / outcome.seconds : 0, Unit::per_sec});
   const auto add_times = [&](const char* p50, const char* p90, const char* p99, const char* most, const Histogram& times) {
+    if (times.count() == 0) return;
     figures.push_back({p50, times.percentile_sec(0.5) * 1e3, Unit::ms});
     figures.push_back({p90, times.percentile_sec(0.9) * 1e3, Unit::ms});
     figures.push_back({p99, times.percentile_sec(0.99) * 1e3, Unit::ms});

@@ -28,7 +28,7 @@ base::Result<ClientProcess> run_sdk_client(const RunOptions& options) {
   number("output_tokens", options.load.output_tokens);
   number("num_samples", options.load.num_samples);
   json.EndObject();
-  return run_client({options.sdk_python, "-B", "-c", kSdkScript},
+  return run_client({options.sdk_python, "-B", "-W", "ignore", "-c", kSdkScript},
                     {"TINKER_BASE_URL=" + options.url, "TINKER_API_KEY=tml-load", "TINKER_TELEMETRY=0"},
                     std::string(orders.GetString(), orders.GetSize()) + "\n");
 }
