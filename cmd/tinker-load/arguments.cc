@@ -80,7 +80,7 @@ void add_sampling(CLI::App& command, RunOptions& options) {
   command
       .add_option("--client-processes", options.processes,
                   "native: processes, each from a loopback address of its own; 0: as many as connections need")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 250))
       ->capture_default_str();
   command.add_option("--sdk-python", options.sdk_python, "sdk: a Python with the package tinker")->capture_default_str();
   add_choice(command, "--poll", load.poll, kPolls, "single",

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "tinker-load/report.h"
 #include "unit/forward/run_until.h"
 #include "unit/tinker-load/fake_tinker.h"
 
@@ -35,7 +34,9 @@ class ClientTest : public testing::Test {
   bool ended() {
     return forward::run_until(loop_, [this] { return done_; });
   }
-  const LoadCounts& counts() const { return client_->counts(); }
+  const LoadTotals& totals() const { return client_->totals(); }
+  const LoadCounts& counts() const { return totals().counts; }
+  const std::vector<Troubles::Trouble>& troubles() const { return totals().troubles.all(); }
 
   loop::EventLoop loop_{"load"};
   FakeTinker server_{loop_};
@@ -48,13 +49,13 @@ TEST_F(ClientTest, CompletesEverySampleOnConnectionsThatItKeeps) {
 
   EXPECT_EQ(counts().completed, 500u);
   EXPECT_EQ(counts().wrong + counts().failed + counts().repolls + counts().reconnects, 0u);
-  EXPECT_EQ(counts().first_trouble, "");
+  EXPECT_TRUE(troubles().empty());
   EXPECT_EQ(client_->outstanding(), 0u);
-  EXPECT_EQ(client_->submit_times().count(), 500u);
-  EXPECT_EQ(client_->sample_times().count(), 500u);
-  EXPECT_GT(client_->took().count(), 0);
+  EXPECT_EQ(totals().submit_times.count(), 500u);
+  EXPECT_EQ(totals().sample_times.count(), 500u);
+  EXPECT_GT(totals().seconds(), 0);
   EXPECT_EQ(server_.submits, 500u);
-  EXPECT_LE(server_.peers.size(), 23u);  // two for the sessions, one for healthz
+  EXPECT_LE(server_.peers.size(), 22u);  // two for the sessions
 }
 
 TEST_F(ClientTest, ChecksEachOfSeveralSequences) {
@@ -78,8 +79,7 @@ TEST_F(ClientTest, KeepsToSubmitConcurrency) {
   };
   start({.num_requests = 100, .max_outstanding = 1000, .submit_concurrency = 5});
   ASSERT_TRUE(forward::run_until(loop_, [&] { return held.size() >= 5; }));
-  const std::uint64_t probes = server_.probes;
-  ASSERT_TRUE(forward::run_until(loop_, [&] { return server_.probes >= probes + 2; }));  // time for more submits
+  event_base_loop(loop_.base(), EVLOOP_NONBLOCK);  // all that is due
 
   EXPECT_EQ(held.size(), 5u);
 
@@ -100,7 +100,8 @@ TEST_F(ClientTest, NoticesTheResultOfAnotherRequest) {
 
   EXPECT_EQ(counts().completed, 9u);
   EXPECT_EQ(counts().wrong, 1u);
-  EXPECT_EQ(counts().first_trouble, "result of s3: sequence 0: token 0 of another request");
+  ASSERT_EQ(troubles().size(), 1u);
+  EXPECT_EQ(troubles()[0].text, "result of s3: sequence 0: token 0 of another request");
 }
 
 TEST_F(ClientTest, PollsAgainAtOnceWhereTheSdkDoes) {
@@ -162,7 +163,8 @@ TEST_F(ClientTest, FailsWhatNoClientGoesOnAfter) {
 
   EXPECT_EQ(counts().failed, 5u);
   EXPECT_EQ(counts().completed, 5u);
-  EXPECT_THAT(counts().first_trouble, HasSubstr("asample: status 422: {\"detail\":\"no\"}"));
+  EXPECT_EQ(troubles().size(), 5u);
+  EXPECT_THAT(troubles()[0].text, HasSubstr("asample: status 422: {\"detail\":\"no\"}"));
 }
 
 TEST_F(ClientTest, GoesOnAfterConnectionsBroke) {
@@ -180,7 +182,7 @@ TEST_F(ClientTest, GoesOnAfterConnectionsBroke) {
   EXPECT_GE(counts().reconnects, 10u);
   EXPECT_EQ(counts().repolls, 10u);
   EXPECT_EQ(counts().abandoned_polls, 0u);
-  EXPECT_NE(counts().first_trouble, "");
+  EXPECT_FALSE(troubles().empty());
 }
 
 TEST_F(ClientTest, CountsPollsThatTheServerHeldForTooLong) {
@@ -204,7 +206,7 @@ TEST_F(ClientTest, StopsWhenThereIsNoSession) {
   ASSERT_TRUE(run({}));
 
   EXPECT_EQ(client_->fatal(), "/api/v1/create_session: status 401: {\"detail\":\"who?\"}");
-  EXPECT_EQ(client_->ended(), 0u);
+  EXPECT_EQ(totals().ended(), 0u);
 }
 
 TEST_F(ClientTest, StopsWhenASamplingSessionHasNoName) {
@@ -215,36 +217,73 @@ TEST_F(ClientTest, StopsWhenASamplingSessionHasNoName) {
   EXPECT_EQ(client_->fatal(), "/api/v1/create_sampling_session: status 200: {}");
 }
 
-TEST_F(ClientTest, CountsProbesThatFail) {
-  server_.others["/api/v1/healthz"] = FakeTinker::json(500, "");
-  std::vector<http::Reply> held;
-  server_.on_poll = [&](const Sample&, http::Reply& reply) {
-    held.push_back(reply);
+TEST_F(ClientTest, NoticesSequenceIdsThatDoNotFit) {
+  server_.on_submit = [](const Sample& sample, http::Reply& reply) {
+    const char* answers[] = {R"({"request_id":"s0"})", R"({"request_id":"s1","sample_sequence_ids":["a"]})",
+                             R"({"request_id":"s2","sample_sequence_ids":["a","a"]})",
+                             R"({"request_id":"s3","sample_sequence_ids":["a",""]})"};
+    if (sample.number > 3) return false;
+    reply.send(FakeTinker::json(200, answers[sample.number]));
     return true;
   };
-  start({.num_requests = 1});
 
-  ASSERT_TRUE(forward::run_until(loop_, [this] { return counts().healthz_failed >= 2; }));
+  ASSERT_TRUE(run({.num_requests = 10, .num_samples = 2}));
 
-  EXPECT_EQ(client_->health_times().count(), 0u);
+  EXPECT_EQ(counts().no_sequence_ids, 1u);
+  EXPECT_EQ(counts().wrong, 3u);
+  EXPECT_EQ(counts().completed, 7u);
+  ASSERT_EQ(troubles().size(), 1u);
+  EXPECT_EQ(troubles()[0].times, 3u);
+  EXPECT_THAT(troubles()[0].text, HasSubstr("sample_sequence_ids that do not fit"));
 }
 
-TEST_F(ClientTest, IsReportedWithAllItsFigures) {
-  ASSERT_TRUE(run({.num_requests = 40}));
+TEST_F(ClientTest, ComesFromTheAddressThatItWasGiven) {
+  ASSERT_TRUE(run({.num_requests = 10, .source = *http::SocketAddress::numeric("127.0.0.7", 0)}));
 
-  const LoadReport report{*client_, ProcessUse{.cpu_sec = 0.004, .peak_rss_bytes = 5'000'000}, 0.002};
-  rapidjson::Document json;
-  json.Parse(report_json(report).c_str());
+  EXPECT_EQ(counts().completed, 10u);
+  for (const std::string& peer : server_.peers) EXPECT_THAT(peer, HasSubstr("127.0.0.7"));
+}
 
-  ASSERT_FALSE(json.HasParseError());
-  EXPECT_EQ(json["completed"].GetInt64(), 40);
-  EXPECT_EQ(json["failed"].GetInt64(), 0);
-  EXPECT_STREQ(json["first_trouble"].GetString(), "");
-  EXPECT_EQ(json["server_cpu_us_per_sample"].GetDouble(), 100);
-  EXPECT_EQ(json["server_peak_rss_mb"].GetDouble(), 5);
-  EXPECT_EQ(json["own_cpu_us_per_sample"].GetDouble(), 50);
-  EXPECT_LE(json["sample_p50_ms"].GetDouble(), json["sample_max_ms"].GetDouble());
-  EXPECT_THAT(report_text(report), HasSubstr("server_cpu_us_per_sample           100.0 us\n"));
+TEST_F(ClientTest, FetchesWhatThePollForManyTells) {
+  ASSERT_TRUE(run({.num_requests = 300, .fetch_concurrency = 10, .num_samples = 2, .poll = Poll::multi}));
+
+  EXPECT_EQ(counts().completed, 300u);
+  EXPECT_EQ(totals().sample_times.count(), 300u);
+  EXPECT_TRUE(troubles().empty());
+  EXPECT_EQ(server_.acknowledged.size(), 300u);
+}
+
+TEST_F(ClientTest, FetchesNoMoreThanFetchConcurrencyAtATime) {
+  std::vector<std::pair<std::uint64_t, http::Reply>> held;
+  std::size_t polls = 0;
+  server_.on_poll = [&](const Sample& sample, http::Reply& reply) {
+    ++polls;
+    held.emplace_back(sample.key, reply);
+    return true;
+  };
+  start({.num_requests = 30, .fetch_concurrency = 3, .poll = Poll::multi});
+
+  for (std::size_t fetched = 0; fetched < 30;) {
+    ASSERT_TRUE(forward::run_until(loop_, [&] { return held.size() >= std::min<std::size_t>(3, 30 - fetched); }));
+    EXPECT_LE(held.size(), 3u);
+    fetched += held.size();
+    for (auto& [key, reply] : std::exchange(held, {})) reply.send(FakeTinker::result(key));
+  }
+
+  ASSERT_TRUE(ended());
+  EXPECT_EQ(polls, 30u);
+  EXPECT_EQ(counts().completed, 30u);
+}
+
+TEST_F(ClientTest, GivesUpWhenThePollForManyIsRefused) {
+  server_.on_poll_many = [](const rapidjson::Document&, http::Reply& reply) {
+    reply.send(FakeTinker::json(404, R"({"detail":"Not Found"})"));
+    return true;
+  };
+
+  ASSERT_TRUE(run({.num_requests = 10, .poll = Poll::multi}));
+
+  EXPECT_EQ(client_->fatal(), R"(retrieve_futures: status 404: {"detail":"Not Found"})");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -38,6 +39,9 @@ class FakeTinker {
 
   // What happens to a submit or a poll instead; true when it took the reply.
   std::function<bool(const Sample&, http::Reply&)> on_submit, on_poll;
+  // What happens to a poll for many. Unless the test says otherwise it tells of all samples that were accepted, and waits for
+  // one.
+  std::function<bool(const rapidjson::Document&, http::Reply&)> on_poll_many;
   // What happens to any other call, by path.
   std::map<std::string, http::Response> others;
 
@@ -52,8 +56,18 @@ class FakeTinker {
   static http::Response json(int status, std::string body) {
     return {.status = status, .body = base::SharedBytes(std::move(body))};
   }
-  static http::Response accepted(std::uint64_t number) {
-    return json(200, R"({"request_id": "s)" + std::to_string(number) + R"("})");
+  static http::Response accepted(std::uint64_t number, std::uint32_t choices = 1) {
+    const std::string id = "s" + std::to_string(number);
+    std::string sequences;
+    for (std::uint32_t choice = 0; choice < choices; ++choice)
+      sequences += (choice > 0 ? ",\"" : "\"") + id + "-" + std::to_string(choice) + "\"";
+    return json(200, R"({"request_id": ")" + id + R"(", "sample_sequence_ids": [)" + sequences + "]}");
+  }
+  static http::Response completions(std::uint64_t cursor, const std::vector<std::string>& request_ids) {
+    std::string list;
+    for (const std::string& id : request_ids)
+      list += std::string(list.empty() ? "" : ",") + R"({"state":"finished","request_id":")" + id + R"("})";
+    return json(200, R"({"completions":[)" + list + R"(],"cursor":)" + std::to_string(cursor) + "}");
   }
   // The result of a request with that key.
   static http::Response result(std::uint64_t key, std::uint32_t choices = 1) {
@@ -67,8 +81,9 @@ class FakeTinker {
 
   std::size_t most_outstanding = 0;
   std::uint64_t submits = 0;
-  std::uint64_t probes = 0;     // of healthz
-  std::set<std::string> peers;  // one for each connection
+  std::uint64_t polls_for_many = 0;
+  std::set<std::string> acknowledged;  // request ids, in polls for many
+  std::set<std::string> peers;         // one for each connection
 
  private:
   void listen(std::uint16_t port) {
@@ -81,10 +96,10 @@ class FakeTinker {
 
   void handle(const http::Request& request, http::Reply reply) {
     peers.insert(request.peer);
-    if (request.path == "/api/v1/healthz") ++probes;
     if (others.contains(request.path)) return reply.send(others.at(request.path));
     if (request.path == "/api/v1/asample") return submitted(request, std::move(reply));
     if (request.path == "/api/v1/retrieve_future") return polled(request, std::move(reply));
+    if (request.path == "/api/v1/retrieve_futures") return polled_for_many(request, std::move(reply));
     if (request.path == "/api/v1/healthz") return reply.send(json(200, R"({"status":"ok"})"));
     if (request.path == "/api/v1/create_session") return reply.send(json(200, R"({"session_id": "session-1"})"));
     if (request.path == "/api/v1/create_sampling_session") {
@@ -108,7 +123,9 @@ class FakeTinker {
     ++sample.submits;
     most_outstanding = std::max(most_outstanding, samples_.size());
     if (on_submit && on_submit(sample, reply)) return;
-    reply.send(accepted(number));
+    reply.send(accepted(number, sample.choices));
+    ended_.push_back("s" + std::to_string(number));
+    tell();
   }
 
   void polled(const http::Request& request, http::Reply reply) {
@@ -121,9 +138,31 @@ class FakeTinker {
     samples_.erase(found);
   }
 
+  void polled_for_many(const http::Request& request, http::Reply reply) {
+    ++polls_for_many;
+    rapidjson::Document body;
+    body.Parse(request.body.data(), request.body.size());
+    EXPECT_STREQ(body["target"]["sampling_session_id"].GetString(), "sampling-1");
+    for (const auto& id : body["retrieved_request_ids"].GetArray()) acknowledged.insert(id.GetString());
+    if (on_poll_many && on_poll_many(body, reply)) return;
+    EXPECT_EQ(body["prev_cursor"].GetUint64(), cursor_);
+    if (body.HasMember("timeout")) return reply.send(completions(cursor_, {}));
+    held_ = std::move(reply);
+    tell();
+  }
+  void tell() {
+    if (!held_ || ended_.empty()) return;
+    held_->send(completions(cursor_ += ended_.size(), ended_));
+    held_.reset();
+    ended_.clear();
+  }
+
   loop::EventLoop& loop_;
   std::unique_ptr<http::Server> server_;
   std::map<std::uint64_t, Sample> samples_;
+  std::vector<std::string> ended_;  // that no poll for many has told
+  std::optional<http::Reply> held_;
+  std::uint64_t cursor_ = 0;
 };
 
 }  // namespace tinker::load
