@@ -46,7 +46,7 @@ def test_tinkerctl_manual_lists_every_command():
                 assert option in text, f"tinkerctl(1) lacks {option} of {name}"
 
 
-@pytest.mark.parametrize("command", ["router", "load"])
+@pytest.mark.parametrize("command", ["all", "router", "load", "compare"])
 def test_tinker_load_manual_lists_every_option(command):
     text = page("tinker-load.1")
 

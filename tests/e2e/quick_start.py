@@ -1,34 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the README's first command does after the build, and what tinker-load says of a server."""
+"""What the README's first command does after the build."""
 
-import json
 import re
 import signal
 import subprocess
-from pathlib import Path
 
-import pytest
-
-from replay_router import replays
-from support.captures import capture
 from support.daemon import BINARIES, STOP_SEC
+from support.processes import children_of
 from support.sdk import HERE
 from support.waiting import eventually
 
 RUN = HERE.parent / "tools" / "run"
-
-
-def children_of(pid):
-    """The /proc folders of a process's children."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = (folder / "stat").read_text().rsplit(")", 1)[1].split()[1]
-        except OSError:
-            continue  # it has ended meanwhile
-        if int(parent) == pid:
-            found.append(folder)
-    return found
 
 
 def test_run_once_shows_samples_and_status_and_ends():
@@ -60,52 +42,3 @@ def test_run_stays_up_until_ctrl_c_and_leaves_nothing_behind(tmp_path):
         run.kill()
         run.wait()
     assert not any(child.exists() for child in children)
-
-
-@pytest.fixture
-def loaded_router():
-    """tinker-load's own router."""
-    process = subprocess.Popen(
-        [BINARIES / "tinker-load", "router", "--port", "0", "--output-tokens", "32"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    try:
-        yield re.search(r"http://\S+", process.stdout.readline())[0]
-    finally:
-        process.terminate()
-        process.communicate(timeout=STOP_SEC)
-
-
-def load(daemon):
-    command = [
-        BINARIES / "tinker-load",
-        "load",
-        "--url",
-        daemon.url,
-        "--num-requests",
-        "3000",
-        "--max-outstanding",
-        "1000",
-        "--output-tokens",
-        "32",
-        "--json",
-    ]
-    said = subprocess.run(command, capture_output=True, text=True, timeout=100)
-    return said.returncode, json.loads(said.stdout)
-
-
-def test_tinker_load_finds_each_result_where_it_belongs(start_daemon, loaded_router):
-    code, report = load(start_daemon("--upstream", loaded_router))
-
-    assert (code, report["failed"], report["wrong"]) == (0, 0, 0)
-    assert report["samples_per_sec"] > 0
-
-
-def test_tinker_load_notices_results_of_other_requests(daemon, router):
-    router.default = replays(capture("direct/ok-n1-max64"))
-
-    code, report = load(daemon)
-
-    assert code != 0 and report["wrong"] == 3000
