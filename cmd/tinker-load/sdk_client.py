@@ -9,9 +9,11 @@ import asyncio
 import json
 import os
 import random
+import signal
 import struct
 import sys
 import time
+import urllib.request
 
 orders = json.loads(sys.stdin.readline())
 MASK = (1 << 64) - 1
@@ -133,6 +135,7 @@ async def progress(totals):
 async def main():
     at_once = orders["max_outstanding"]
     try:
+        urllib.request.urlopen(os.environ["TINKER_BASE_URL"] + "/api/v1/healthz", timeout=30).close()  # the SDK tries for minutes
         service = tinker.ServiceClient()
         sampler = await service.create_sampling_client_async(
             base_model=orders["base_model"], retry_config=RetryConfig(max_connections=at_once)
@@ -145,8 +148,8 @@ async def main():
     numbers = iter(range(orders["num_requests"]))
     workers = asyncio.gather(*[work(sampler, numbers, totals) for _ in range(at_once)])
     loop = asyncio.get_running_loop()
-    for number in ("SIGINT", "SIGTERM"):
-        loop.add_signal_handler(getattr(__import__("signal"), number), workers.cancel)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, workers.cancel)
     try:
         await workers
     except asyncio.CancelledError:
