@@ -150,7 +150,9 @@ base::Result<RunOutcome> run_all(const AllOptions& options) {
   run.url = *url;
   run.server_pid = tinkerd->pid();
   run.control_socket = *folder / "control.sock";
-  return run_load(run);
+  auto outcome = run_load(run);
+  if (!outcome && !runs(tinkerd->pid())) outcome.error().text += "; its last words: " + tinkerd->last_words();
+  return outcome;
 }
 
 }  // namespace tinker::load

@@ -28,11 +28,6 @@ std::string whole(const std::string& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-std::string last_line(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  return text.empty() ? "(it wrote nothing)" : text.substr(text.rfind('\n') + 1);
-}
-
 // Until `done` returns true; false when `patience` is over first.
 bool wait_until(base::Seconds patience, const std::function<bool()>& done) {
   const base::SystemClock clock;
@@ -90,7 +85,13 @@ base::Result<std::string> ChildProgram::wait_for_url(const std::function<bool()>
   });
   if (!url.empty() && pid_ != 0) return url;
   const char* what = stopped() ? "stopped before it listened" : in_time ? "ended at once" : "does not listen";
-  return base::fail(base::Code::unavailable, std::string(what) + "; its last words: " + last_line(whole(log_)));
+  return base::fail(base::Code::unavailable, std::string(what) + "; its last words: " + last_words());
+}
+
+std::string ChildProgram::last_words() const {
+  std::string text = whole(log_);
+  while (text.ends_with('\n')) text.pop_back();
+  return text.empty() ? "(it wrote nothing)" : text.substr(text.rfind('\n') + 1);
 }
 
 void become(const std::vector<std::string>& command) {

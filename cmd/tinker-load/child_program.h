@@ -27,6 +27,8 @@ class ChildProgram {
   // The URL in "listening on URL", which the program writes when it does. Waits for it until `stopped`; an Error has the last
   // line of the log.
   base::Result<std::string> wait_for_url(const std::function<bool()>& stopped);
+  // The last line that it wrote.
+  std::string last_words() const;
 
  private:
   ChildProgram(int pid, std::string log) : pid_(pid), log_(std::move(log)) {}

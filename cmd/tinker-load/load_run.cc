@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::size_t kOtherFiles = 64;  // of a client process, that are no samples' connections
 constexpr base::Seconds kShowEvery{0.5};
+constexpr base::Seconds kLookEvery{0.5};  // after the server
 
 double cpu_sec(const rusage& use) {
   const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + time.tv_usec * 1e-6; };
@@ -172,9 +173,13 @@ base::Result<RunOutcome> run_load(const RunOptions& options) {
   const StopSignals signals(loop);
   std::size_t running = processes->size();
   Children children;
+  const auto stop_all = [&] {
+    for (const Child& child : children) child.stop();
+  };
   for (ClientProcess& process : *processes) {
     children.emplace_back(loop, std::move(process), [&] {
-      if (--running == 0) loop.stop();
+      if (--running == 0) return loop.stop();
+      if (std::ranges::any_of(children, [](const Child& child) { return !child.last().fatal.empty(); })) stop_all();
     });
   }
   HealthProbe probe(loop, *server);
@@ -182,7 +187,7 @@ base::Result<RunOutcome> run_load(const RunOptions& options) {
   if (!options.control_socket.empty()) {
     auto started = ConnectionsWatch::start(loop, options.control_socket);
     if (!started) {
-      for (const Child& child : children) child.stop();
+      stop_all();
       return tl::unexpected(base::within("--control-socket", started.error()));
     }
     watch = std::move(*started);
@@ -194,9 +199,16 @@ base::Result<RunOutcome> run_load(const RunOptions& options) {
     show.after(kShowEvery);
   });
   if (on_terminal) show.after(kShowEvery);
+  bool server_ended = false;  // the clients would go on for ever
+  loop::Timer look(loop, [&] {
+    server_ended = options.server_pid != 0 && !runs(options.server_pid);
+    if (server_ended) return stop_all();
+    look.after(kLookEvery);
+  });
+  look.after(kLookEvery);
   loop.run();
   if (signals.stopped()) {  // what there is
-    for (const Child& child : children) child.stop();
+    stop_all();
     if (running > 0) loop.run();
   }
   if (on_terminal) std::fputc('\n', stderr);
@@ -214,6 +226,11 @@ base::Result<RunOutcome> run_load(const RunOptions& options) {
     outcome.totals.merge(*last.totals);
   }
   outcome.seconds = outcome.totals.seconds();
+  if (server_ended) {
+    return base::fail(base::Code::unavailable, "the server, process " + std::to_string(options.server_pid) + ", ended after " +
+                                                   std::to_string(outcome.totals.counts.completed) + " of " +
+                                                   std::to_string(options.load.num_requests) + " samples");
+  }
   return outcome;
 }
 

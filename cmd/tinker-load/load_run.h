@@ -47,7 +47,7 @@ struct RunOutcome {
 };
 
 // Samples with client processes; shows progress while standard error is a terminal. SIGINT and SIGTERM end the run early, with
-// what there is. Errors: the URL, no server there, no such process.
+// what there is. Errors: the URL, no server there, no such process, a server process that ended.
 base::Result<RunOutcome> run_load(const RunOptions& options);
 
 }  // namespace tinker::load

@@ -21,6 +21,12 @@ std::int64_t peak_rss_bytes(int pid) {
   return 0;
 }
 
+std::optional<ProcessStat> stat_of(const std::string& pid) {
+  std::string line;
+  if (!std::getline(std::ifstream("/proc/" + pid + "/stat"), line)) return std::nullopt;
+  return read_stat(line);
+}
+
 std::map<int, ProcessStat> all_processes() {
   std::map<int, ProcessStat> found;
   std::error_code error;
@@ -28,9 +34,7 @@ std::map<int, ProcessStat> all_processes() {
     const std::string name = entry.path().filename().string();
     int pid = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr != name.data() + name.size()) continue;
-    std::string line;
-    if (!std::getline(std::ifstream(entry.path() / "stat"), line)) continue;  // it has ended
-    if (const auto stat = read_stat(line)) found.emplace(pid, *stat);
+    if (const auto stat = stat_of(name)) found.emplace(pid, *stat);
   }
   return found;
 }
@@ -52,8 +56,8 @@ std::optional<ProcessStat> read_stat(std::string_view line) {
   if (name_end == std::string_view::npos) return std::nullopt;
   std::istringstream fields{std::string(line.substr(name_end + 2))};
   ProcessStat stat;
+  fields >> stat.state >> stat.parent;
   std::string skipped;
-  fields >> skipped >> stat.parent;
   for (int i = 5; i < 14; ++i) fields >> skipped;
   for (int i = 14; i <= 17; ++i) {
     double ticks = 0;
@@ -74,6 +78,11 @@ std::optional<ProcessUse> use_of_tree(int pid) {
     use.peak_rss_bytes += peak_rss_bytes(candidate);
   }
   return use;
+}
+
+bool runs(int pid) {
+  const auto stat = stat_of(std::to_string(pid));
+  return stat && stat->state != 'Z';
 }
 
 }  // namespace tinker::load

@@ -17,8 +17,12 @@ struct ProcessUse {
 // nullopt when there is no such process.
 std::optional<ProcessUse> use_of_tree(int pid);
 
+// Whether it is there and has not ended. A process that its parent has not waited for yet has ended.
+bool runs(int pid);
+
 // A line of /proc/PID/stat (proc(5)).
 struct ProcessStat {
+  char state = 0;  // 'Z': it has ended
   int parent = 0;
   double cpu_ticks = 0;  // with the children that were waited for
 };

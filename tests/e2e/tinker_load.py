@@ -47,6 +47,14 @@ def is_good(code, figures, samples):
     return (code, figures["completed"], figures["failed"], figures["wrong"], figures["troubles"]) == (0, samples, 0, 0, [])
 
 
+def polls_waiting(folder):
+    """How many polls the tinkerd of `all` holds; None before it answers."""
+    for socket in folder.glob("*/control.sock"):
+        said = subprocess.run([BINARIES / "tinkerctl", "--socket", socket, "status", "--json"], capture_output=True, text=True, timeout=30)
+        return int(json.loads(said.stdout)["clients"]["polls_waiting"]) if said.returncode == 0 else None
+    return None
+
+
 @pytest.fixture
 def loaded_router():
     """The URL of tinker-load's own router."""
@@ -116,14 +124,8 @@ def test_all_tells_what_there_is_when_it_is_stopped(tmp_path):
         "all", "--num-requests", 50, "--vllm-mode", "barrier", "--barrier", 51, "--hold-seconds", 1000, "--json", folder=tmp_path, stdout=subprocess.PIPE
     )
 
-    def waiting():
-        sockets = list(tmp_path.glob("*/control.sock"))
-        status = [BINARIES / "tinkerctl", "--socket", *sockets[:1], "status", "--json"]
-        said = subprocess.run(status, capture_output=True, text=True, timeout=30) if sockets else None
-        return said and said.returncode == 0 and json.loads(said.stdout)["clients"]["polls_waiting"] == "50"
-
     try:
-        eventually(waiting, "all samples are waited for")
+        eventually(lambda: polls_waiting(tmp_path) == 50, "all samples are waited for")
         children = children_of(process.pid)
 
         process.send_signal(signal.SIGINT)
@@ -134,6 +136,21 @@ def test_all_tells_what_there_is_when_it_is_stopped(tmp_path):
     assert (process.returncode, json.loads(out)["completed"]) == (1, 0)
     assert len(children) >= 3 and not any(child.exists() for child in children)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_all_notices_that_the_server_ended(tmp_path):
+    process = start("all", "--num-requests", 50, "--vllm-mode", "barrier", "--barrier", 51, "--hold-seconds", 1000, folder=tmp_path, stderr=subprocess.PIPE)
+    try:
+        eventually(lambda: polls_waiting(tmp_path) == 50, "all samples are waited for")
+        tinkerd = next(child for child in children_of(process.pid) if (child / "comm").read_text() == "tinkerd\n")
+
+        os.kill(int(tinkerd.name), signal.SIGKILL)
+        _, errors = process.communicate(timeout=STOP_SEC)
+    finally:
+        process.kill()
+
+    assert process.returncode == 1
+    assert f"the server, process {tinkerd.name}, ended after 0 of 50 samples; its last words: " in errors
 
 
 def test_progress_is_shown_on_a_terminal(tmp_path):

@@ -15,6 +15,7 @@ TEST(ReadStat, FindsItsFieldsBehindAnyName) {
   const auto stat = read_stat("17 (a) b (c) S 4 17 17 0 -1 4194560 1 2 3 4 100 20 3 1 20 0 1 0 5 6 7");
 
   ASSERT_TRUE(stat.has_value());
+  EXPECT_EQ(stat->state, 'S');
   EXPECT_EQ(stat->parent, 4);
   EXPECT_EQ(stat->cpu_ticks, 124);
 }
@@ -56,6 +57,22 @@ TEST(UseOfTree, IncludesThoseBelow) {
   ASSERT_TRUE(own && both && alone);
   EXPECT_GT(own->peak_rss_bytes, 0);
   EXPECT_GT(both->peak_rss_bytes, alone->peak_rss_bytes);
+}
+
+TEST(Runs, TellsWhatHasEnded) {
+  const int child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+
+  EXPECT_TRUE(runs(child));
+  kill(child, SIGKILL);
+  siginfo_t ended;
+  waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);
+  EXPECT_FALSE(runs(child));
+  waitpid(child, nullptr, 0);
+  EXPECT_FALSE(runs(child));
 }
 
 TEST(UseOfTree, IsNoneOfAProcessThatIsNotThere) { EXPECT_FALSE(use_of_tree(std::numeric_limits<int>::max()).has_value()); }
