@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 namespace tinker::load {
@@ -16,10 +15,10 @@ namespace {
 
 enum class Unit { count, per_sec, sec, ms, us, mb };
 
-// A figure of a report, by its name in JSON.
+// A figure of a report, by its name in JSON. One without a value was not measured, and is left out.
 struct Figure {
   const char* name;
-  double value;
+  std::optional<double> value;
   Unit unit;
 };
 
@@ -41,6 +40,7 @@ const char* format_of(Unit unit) {
   __builtin_unreachable();
 }
 
+// The same rows for each outcome.
 std::vector<Figure> figures_of(const RunOutcome& outcome) {
   const double samples = static_cast<double>(outcome.totals.counts.completed);
   const auto a_sample = [&](double sum) { return samples > 0 ? sum / samples : 0; };
@@ -50,22 +50,27 @@ std::vector<Figure> figures_of(const RunOutcome& outcome) {
   figures.push_back({"seconds", outcome.seconds, Unit::sec});
   figures.push_back({"samples_per_sec", outcome.seconds > 0 ? samples / outcome.seconds : 0, Unit::per_sec});
   const auto add_times = [&](const char* p50, const char* p90, const char* p99, const char* most, const Histogram& times) {
-    if (times.count() == 0) return;
-    figures.push_back({p50, times.percentile_sec(0.5) * 1e3, Unit::ms});
-    figures.push_back({p90, times.percentile_sec(0.9) * 1e3, Unit::ms});
-    figures.push_back({p99, times.percentile_sec(0.99) * 1e3, Unit::ms});
-    figures.push_back({most, times.percentile_sec(1) * 1e3, Unit::ms});
+    const auto add = [&](const char* name, double part) {
+      const auto ms = times.count() > 0 ? std::optional(times.percentile_sec(part) * 1e3) : std::nullopt;
+      figures.push_back({name, ms, Unit::ms});
+    };
+    add(p50, 0.5);
+    add(p90, 0.9);
+    add(p99, 0.99);
+    add(most, 1);
   };
   add_times("submit_p50_ms", "submit_p90_ms", "submit_p99_ms", "submit_max_ms", outcome.totals.submit_times);
   add_times("sample_p50_ms", "sample_p90_ms", "sample_p99_ms", "sample_max_ms", outcome.totals.sample_times);
   add_times("healthz_p50_ms", "healthz_p90_ms", "healthz_p99_ms", "healthz_max_ms", outcome.health_times);
   figures.push_back({"healthz_failed", static_cast<double>(outcome.healthz_failed), Unit::count});
-  if (outcome.server) {
-    figures.push_back({"server_cpu_us_per_sample", a_sample(outcome.server->cpu_sec * 1e6), Unit::us});
-    figures.push_back({"server_peak_rss_mb", static_cast<double>(outcome.server->peak_rss_bytes) / 1e6, Unit::mb});
-  }
-  if (outcome.server_peak_connections)
-    figures.push_back({"server_peak_connections", static_cast<double>(*outcome.server_peak_connections), Unit::count});
+  const auto of_server = [&](const auto& figure) {
+    return outcome.server ? std::optional(figure(*outcome.server)) : std::nullopt;
+  };
+  figures.push_back(
+      {"server_cpu_us_per_sample", of_server([&](const ProcessUse& use) { return a_sample(use.cpu_sec * 1e6); }), Unit::us});
+  figures.push_back({"server_peak_rss_mb",
+                     of_server([](const ProcessUse& use) { return static_cast<double>(use.peak_rss_bytes) / 1e6; }), Unit::mb});
+  figures.push_back({"server_peak_connections", outcome.server_peak_connections, Unit::count});
   figures.push_back({"own_cpu_us_per_sample", a_sample(outcome.own_cpu_sec * 1e6), Unit::us});
   return figures;
 }
@@ -78,11 +83,12 @@ void write_text(const std::string& text, Json& json) {
 
 void write_figures(const std::vector<Figure>& figures, Json& json) {
   for (const Figure& figure : figures) {
+    if (!figure.value) continue;
     json.Key(figure.name);
     if (figure.unit == Unit::count) {
-      json.Int64(std::llround(figure.value));
+      json.Int64(std::llround(*figure.value));
     } else {
-      json.Double(figure.value);
+      json.Double(*figure.value);
     }
   }
 }
@@ -115,14 +121,16 @@ std::string json_of(Write write) {
 }
 
 std::string value_text(const Figure& figure) {
+  if (!figure.value) return "-";
   char text[64];
-  std::snprintf(text, sizeof text, format_of(figure.unit), figure.value);
+  std::snprintf(text, sizeof text, format_of(figure.unit), *figure.value);
   return text;
 }
 
 std::string text_of(const std::vector<Figure>& figures) {
   std::string text;
   for (const Figure& figure : figures) {
+    if (!figure.value) continue;
     char line[128];
     std::snprintf(line, sizeof line, "%-26s %16s\n", figure.name, value_text(figure).c_str());
     text += line;
@@ -137,17 +145,17 @@ std::string troubles_text(const Troubles& troubles) {
   return text;
 }
 
-// The figure of that name; nullptr where a server has none.
-const Figure* find(const std::vector<Figure>& figures, std::string_view name) {
-  const auto found = std::ranges::find(figures, name, [](const Figure& figure) { return std::string_view(figure.name); });
-  return found == figures.end() ? nullptr : &*found;
+// Of `figure` to that of the first server.
+std::optional<double> ratio(const Figure& figure, const Figure& first) {
+  if (!figure.value || first.value.value_or(0) == 0) return std::nullopt;
+  return *figure.value / *first.value;
 }
 
-// Of `figure` to that of the first server; nullopt without one.
-std::optional<double> ratio(const Figure& figure, const std::vector<Figure>& first) {
-  const Figure* other = find(first, figure.name);
-  if (other == nullptr || other->value == 0) return std::nullopt;
-  return figure.value / other->value;
+// The figures of each server.
+std::vector<std::vector<Figure>> columns_of(const NamedOutcomes& outcomes) {
+  std::vector<std::vector<Figure>> columns;
+  for (const auto& [name, outcome] : outcomes) columns.push_back(figures_of(outcome));
+  return columns;
 }
 
 std::vector<Figure> figures_of(const RouterCounts& counts) {
@@ -180,24 +188,24 @@ std::string router_json(const RouterCounts& counts) {
 }
 
 std::string compare_text(const NamedOutcomes& outcomes) {
-  const auto first = figures_of(outcomes.front().second);
-  std::string text = std::string(26, ' ');
+  const auto columns = columns_of(outcomes);
   char cell[64];
-  for (const auto& [name, outcome] : outcomes) {
-    std::snprintf(cell, sizeof cell, " %16s %8s", name.c_str(), &outcome == &outcomes.front().second ? "" : "ratio");
+  std::string text(26, ' ');
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    std::snprintf(cell, sizeof cell, i == 0 ? " %16.40s" : " %16.40s    ratio", outcomes[i].first.c_str());
     text += cell;
   }
   text += '\n';
-  for (const Figure& row : first) {
-    std::snprintf(cell, sizeof cell, "%-26s", row.name);
+  for (std::size_t row = 0; row < columns.front().size(); ++row) {
+    if (std::ranges::none_of(columns, [&](const auto& column) { return column[row].value.has_value(); })) continue;
+    std::snprintf(cell, sizeof cell, "%-26s", columns.front()[row].name);
     text += cell;
-    for (const auto& [name, outcome] : outcomes) {
-      const auto figures = figures_of(outcome);
-      const Figure* figure = find(figures, row.name);
-      const auto against = figure == nullptr || &outcome == &outcomes.front().second ? std::nullopt : ratio(*figure, first);
-      char times[32] = "";
-      if (against) std::snprintf(times, sizeof times, "%.2f", *against);
-      std::snprintf(cell, sizeof cell, " %16s %8s", figure == nullptr ? "-" : value_text(*figure).c_str(), times);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      std::snprintf(cell, sizeof cell, " %16s", value_text(columns[i][row]).c_str());
+      text += cell;
+      if (i == 0) continue;
+      const auto against = ratio(columns[i][row], columns.front()[row]);
+      std::snprintf(cell, sizeof cell, against ? " %8.2f" : "        -", against.value_or(0));
       text += cell;
     }
     text += '\n';
@@ -210,7 +218,7 @@ std::string compare_text(const NamedOutcomes& outcomes) {
 }
 
 std::string compare_json(const NamedOutcomes& outcomes) {
-  const auto first = figures_of(outcomes.front().second);
+  const auto columns = columns_of(outcomes);
   return json_of([&](Json& json) {
     json.StartObject();
     json.Key("servers");
@@ -225,10 +233,10 @@ std::string compare_json(const NamedOutcomes& outcomes) {
     for (std::size_t i = 1; i < outcomes.size(); ++i) {
       write_text(outcomes[i].first, json);
       json.StartObject();
-      for (const Figure& figure : figures_of(outcomes[i].second)) {
-        const auto against = ratio(figure, first);
+      for (std::size_t row = 0; row < columns[i].size(); ++row) {
+        const auto against = ratio(columns[i][row], columns.front()[row]);
         if (!against) continue;
-        json.Key(figure.name);
+        json.Key(columns[i][row].name);
         json.Double(*against);
       }
       json.EndObject();

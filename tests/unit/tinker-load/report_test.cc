@@ -90,5 +90,19 @@ TEST(Report, ComparesWithTheFirstServer) {
   EXPECT_THAT(text, HasSubstr("theirs:\ntrouble, 3 times: reset\n"));
 }
 
+TEST(Report, ComparesWhatOnlyOneServerHas) {
+  NamedOutcomes servers{{"ours", outcome(40)}, {"theirs", outcome(10)}};
+  servers[0].second.server.reset();
+  servers[1].second.server_peak_connections = 9;
+
+  const auto json = read(compare_json(servers));
+  const std::string text = compare_text(servers);
+
+  EXPECT_FALSE(json["ratios"]["theirs"].HasMember("server_peak_rss_mb"));
+  EXPECT_THAT(text, testing::ContainsRegex("server_peak_rss_mb +- +5\\.0 MB +-\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("server_peak_connections +- +9 +-\n"));
+  EXPECT_THAT(text, Not(HasSubstr("healthz_p50_ms")));
+}
+
 }  // namespace
 }  // namespace tinker::load
