@@ -17,8 +17,4 @@ base::Result<const char*> scan_int32_array(std::string_view json, base::Buffer& 
 // The same for floats: each appended float32 equals strtof of its text; null becomes NaN (0x7fc00000).
 base::Result<const char*> scan_float_array(std::string_view json, base::Buffer& out);
 
-// One JSON number at `p`; null is none. Returns the position behind it, or nullptr when there is no number that ends at or
-// before `end`. Bytes up to base::Buffer::kPadding behind `end` may be read.
-const char* scan_float(const char* p, const char* end, float& value);
-
 }  // namespace tinker::codec
