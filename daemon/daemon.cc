@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "daemon/signals.h"
@@ -40,6 +41,11 @@ base::Result<void> make_directory(const std::string& path, const char* setting) 
 // Clones of a sampling client that joined an earlier run go on sampling: numbers that begin anywhere do not meet theirs.
 std::int64_t first_client_counter() { return static_cast<std::int64_t>(std::random_device{}()); }
 
+std::size_t worker_count(const config::Settings& settings) {
+  const auto wanted = static_cast<std::size_t>(settings.workers.get());
+  return wanted > 0 ? wanted : std::max<std::size_t>(1, std::thread::hardware_concurrency());
+}
+
 std::string default_database_url(const std::string& state_dir) {
   return "sqlite:///" + std::filesystem::absolute(state_dir).lexically_normal().string() + "/tinker.db";
 }
@@ -50,7 +56,9 @@ Daemon::Daemon(config::Settings& settings)
     : settings_(settings),
       loop_("tinkerd"),
       expiry_timer_(loop_, [this] { expire(); }),
-      table_(futures::first_number_of(clock_.wall()), static_cast<std::size_t>(settings.max_outstanding.get())) {}
+      table_(futures::first_number_of(clock_.wall()), static_cast<std::size_t>(settings.max_outstanding.get())),
+      crew_(worker_count(settings)),
+      loops_ended_(static_cast<std::ptrdiff_t>(crew_.size())) {}
 
 base::Result<std::unique_ptr<Daemon>> Daemon::make(config::Settings& settings) {
   if (settings.base_model.get().empty()) {
@@ -58,21 +66,41 @@ base::Result<std::unique_ptr<Daemon>> Daemon::make(config::Settings& settings) {
                 "base_model is not set: name the model that the upstream serves, e.g. --base-model Qwen/Qwen3-8B");
   }
   std::unique_ptr<Daemon> daemon(new Daemon(settings));
-  spdlog::info("at most {} files open at once, of which each connection is one", loop::raise_open_files());
   umask(0027);
-  for (const auto& step : {&Daemon::open_store, &Daemon::find_upstreams, &Daemon::start_workers, &Daemon::open_control}) {
+  for (const auto& step :
+       {&Daemon::start_workers, &Daemon::open_store, &Daemon::find_upstreams, &Daemon::open_control, &Daemon::listen}) {
     if (auto done = (daemon.get()->*step)(); !done) return tl::unexpected(done.error());
   }
   return daemon;
 }
 
 Daemon::~Daemon() {
+  for (const auto& worker : workers_) worker->stop_now();
+  for (const auto& worker : workers_) worker->join();
   // What posts to loops goes before the loops.
   control_.reset();
   aside_.reset();
   if (upstreams_) upstreams_->stop();  // there are none when the store could not be opened
   db_.reset();
   workers_.clear();
+}
+
+// All loops before the first thread, all threads before anything else is opened: see Worker.
+base::Result<void> Daemon::start_workers() {
+  const std::size_t files = loop::raise_open_files();
+  for (std::uint32_t number = 0; number < crew_.size(); ++number)
+    workers_.push_back(std::make_unique<Worker>(number, loops_ended_));
+  std::size_t apart = 0;
+  for (const auto& worker : workers_) apart += worker->start() ? 1 : 0;
+  files_per_worker_ = apart == workers_.size() ? files : files / workers_.size();
+  spdlog::info("{} workers, each with at most {} files open at once, of which each connection is one", workers_.size(),
+               files_per_worker_);
+  if (apart < workers_.size()) {
+    spdlog::warn(
+        "the workers share one limit on open files: the kernel refuses unshare(CLONE_FILES), as a container's seccomp profile "
+        "does; raise the limit (LimitNOFILE=, ulimit -n) if clients are kept waiting");
+  }
+  return {};
 }
 
 base::Result<void> Daemon::open_store() {
@@ -107,36 +135,20 @@ base::Result<void> Daemon::find_upstreams() {
   return {};
 }
 
-base::Result<void> Daemon::start_workers() {
-  shared_.reset(new api::Shared{settings_, clock_, table_, *db_, metrics_, first_client_counter()});
-  auto address = http::ListenAddress::tcp(settings_.host.get(), static_cast<std::uint16_t>(settings_.port.get()));
-  if (auto free = http::check_nobody_listens(address); !free) return free;
-  const auto count = static_cast<std::uint32_t>(settings_.workers.get());
-  crew_.resize(count);
-  for (std::uint32_t number = 0; number < count; ++number) {
-    auto worker = Worker::make(number, *shared_, crew_, *upstreams_, address,
-                               [this](const http::Exchange& exchange) { log_exchange(exchange); });
-    if (!worker) return tl::unexpected(worker.error());
-    workers_.push_back(std::move(*worker));
-    address.port = workers_.front()->port();
-  }
-  return {};
-}
-
 base::Result<void> Daemon::open_control() {
+  shared_.reset(new api::Shared{settings_, clock_, table_, *db_, metrics_, jobs_, first_client_counter(), files_per_worker_});
   const std::string& socket = settings_.control_socket.get();
   if (auto made = make_directory(std::filesystem::absolute(socket).parent_path().string(), "control_socket"); !made)
     return made;
   aside_ = std::make_unique<loop::Aside>();
   std::vector<control::WorkerDoor> doors;
   for (const auto& worker : workers_) doors.push_back(worker->door());
-  const std::string listening = "http://" + settings_.host.get() + ":" + std::to_string(workers_.front()->port());
   house_.reset(new control::House{
       .loop = loop_,
       .shared = *shared_,
       .upstreams = *upstreams_,
       .workers = std::move(doors),
-      .listening = listening,
+      .listening = {},
       .started = clock_.now(),
       .access_lines_dropped = [this] { return access_log_ ? access_log_->dropped() : 0; },
       .settings_changed = [this] { apply_settings(); },
@@ -148,13 +160,25 @@ base::Result<void> Daemon::open_control() {
   return {};
 }
 
+base::Result<void> Daemon::listen() {
+  auto address = http::ListenAddress::tcp(settings_.host.get(), static_cast<std::uint16_t>(settings_.port.get()));
+  if (auto free = http::check_nobody_listens(address); !free) return free;
+  for (const auto& worker : workers_) worker->make_api(*shared_, crew_, *upstreams_);
+  for (const auto& worker : workers_) {
+    auto listening = worker->listen(address, [this](const http::Exchange& exchange) { log_exchange(exchange); });
+    if (!listening) return listening;
+    address.port = workers_.front()->port();
+  }
+  house_->listening = "http://" + settings_.host.get() + ":" + std::to_string(address.port);
+  return {};
+}
+
 void Daemon::run() {
   const Signals signals(
       loop_, [this] { loop_.stop(); },
       [this] {
         if (access_log_) access_log_->reopen();
       });
-  for (const auto& worker : workers_) worker->start();
   expiry_timer_.after(kExpiry);
   spdlog::info("listening on {}", house_->listening);
   spdlog::info("serving {}, database {}, control socket {}", settings_.base_model.get(), db_->path(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <latch>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "control/house.h"
 #include "control/server.h"
 #include "daemon/worker.h"
+#include "forward/job_board.h"
 #include "forward/upstreams.h"
 #include "futures/table.h"
 #include "loop/aside.h"
@@ -38,10 +40,11 @@ class Daemon {
 
  private:
   explicit Daemon(config::Settings& settings);
+  base::Result<void> start_workers();
   base::Result<void> open_store();
   base::Result<void> find_upstreams();
-  base::Result<void> start_workers();
   base::Result<void> open_control();
+  base::Result<void> listen();
   void expire();
   void apply_settings();
   void log_exchange(const http::Exchange& exchange);
@@ -52,11 +55,14 @@ class Daemon {
   loop::EventLoop loop_;
   loop::Timer expiry_timer_;
   futures::Table table_;
+  forward::JobBoard jobs_;
+  std::size_t files_per_worker_ = 0;
   std::unique_ptr<observe::AccessLog> access_log_;
   std::unique_ptr<store::TinkerDb> db_;
   std::unique_ptr<forward::Upstreams> upstreams_;
   std::unique_ptr<api::Shared> shared_;
   api::Crew crew_;
+  std::latch loops_ended_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<loop::Aside> aside_;
   std::unique_ptr<control::House> house_;

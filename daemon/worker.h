@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <latch>
 #include <memory>
-#include <string>
+#include <optional>
 #include <thread>
 
 #include "api/api.h"
@@ -17,39 +17,54 @@
 
 namespace tinker::daemon {
 
-// One event loop with its listener, its connections, its polls and its share of the upstream pool.
+// One event loop with its file table, its listener, its connections, its polls and its share of the upstream pool.
 //
-// Owned by  Daemon, from start to stop.
-// Thread    constructed and destroyed by main while its thread does not run; start() and stop() by main; the rest is its own.
+// All workers' loops are made before the first of them starts, and each starts before anything else is opened: a file table
+// is a copy of what was open then, and has the wake-up descriptor of every loop (design.md §3).
+//
+// Owned by  Daemon.
+// Thread    its methods are main's, but for what hangs on its loop: that is made, used and destroyed by its own thread, in
+// whose
+//           file table its descriptors are.
 class Worker {
  public:
-  // Errors: those of http::Server::listen.
-  static base::Result<std::unique_ptr<Worker>> make(std::uint32_t number, api::Shared& shared, api::Crew& crew,
-                                                    forward::Upstreams& upstreams, const http::ListenAddress& address,
-                                                    std::function<void(const http::Exchange&)> finished);
-  Worker(std::uint32_t number, api::Shared& shared, api::Crew& crew, forward::Upstreams& upstreams);
+  // All workers pass `loops_ended` when their loops have ended: until then the others may post here.
+  Worker(std::uint32_t number, std::latch& loops_ended);
   ~Worker();
 
-  void start();
-  // Stops accepting and answers every waiting poll 408, then ends the thread when the answers have left, at the latest after
+  // Starts the thread; returns once it has its file table. False when it shares that of the process.
+  bool start();
+  // Makes the API. `shared`, `crew` and `upstreams` outlive the thread.
+  void make_api(api::Shared& shared, api::Crew& crew, forward::Upstreams& upstreams);
+  // Opens the listener and serves. Errors: those of http::Server::listen.
+  base::Result<void> listen(const http::ListenAddress& address, std::function<void(const http::Exchange&)> finished);
+  std::uint16_t port() const { return server_->port(); }
+
+  // Stops accepting and answers every waiting poll 408, then ends the loop when the answers have left, at the latest after
   // `patience` (design.md §9).
   void stop(base::Seconds patience);
-  // Waits for the thread's end.
+  // Ends the loop as it is.
+  void stop_now() { loop_.stop(); }
+  // Waits for the thread's end; all workers must have been stopped.
   void join();
 
-  std::uint16_t port() const { return server_->port(); }
   // How the control room sees this worker.
   control::WorkerDoor door();
 
  private:
-  void finish_when_quiet(base::Monotonic deadline);
+  void run();
+  // Runs `task` on the worker's thread, and waits for its end.
+  void call(const std::function<void()>& task);
+  void finish_when_quiet();
 
-  api::Shared& shared_;
+  const std::uint32_t number_;
+  std::latch& loops_ended_;
   loop::EventLoop loop_;
-  api::Api api_;
-  std::unique_ptr<http::Server> server_;
   loop::Timer quiet_timer_;
   base::Monotonic quiet_deadline_{};
+  const base::Clock* clock_ = nullptr;
+  std::optional<api::Api> api_;
+  std::unique_ptr<http::Server> server_;
   std::thread thread_;
 };
 

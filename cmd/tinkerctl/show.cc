@@ -81,10 +81,12 @@ std::string show_status(const control::Status& status) {
               bytes_text(samples.request_bytes()), bytes_text(samples.result_bytes())});
   text += states.text() + "\n";
 
-  TextTable connections({"CONNECTIONS", ">CLIENTS", ">POLLS WAITING", ">UPSTREAM", ">IDLE", ">MOST", ">ACCEPT PAUSES"});
+  TextTable connections(
+      {"CONNECTIONS", ">CLIENTS", ">POLLS WAITING", ">UPSTREAM", ">IDLE", ">MOST", ">ACCEPT PAUSES", ">IDLE SHED"});
   connections.row({"", std::to_string(status.clients().connections()), std::to_string(status.clients().polls_waiting()),
                    std::to_string(upstream.connections()), std::to_string(upstream.idle()),
-                   std::to_string(upstream.max_connections()), std::to_string(status.clients().accept_pauses())});
+                   std::to_string(upstream.max_connections()), std::to_string(status.clients().accept_pauses()),
+                   std::to_string(status.clients().idle_shed())});
   text += connections.text() + "\n";
 
   TextTable stages({"WHERE THE TIME GOES", ">SAMPLES", ">MEAN", ">P50", ">P90", ">P99"});

@@ -10,6 +10,9 @@
 #include "api/samplers.h"
 #include "base/clock.h"
 #include "config/settings.h"
+#include "forward/job_board.h"
+#include "futures/feed.h"
+#include "futures/numbers.h"
 #include "futures/table.h"
 #include "http/server.h"
 #include "loop/event_loop.h"
@@ -25,7 +28,10 @@ struct Shared {
   futures::Table& table;
   store::TinkerDb& db;
   observe::Metrics& metrics;
+  forward::JobBoard& jobs;
   std::atomic<std::int64_t> client_counter;  // of join_sampling_session
+  std::size_t files_per_worker = 1024;       // that may be open at once; each connection is one
+  futures::Feeds feeds{futures::first_number_of(clock.wall())};
 };
 
 // One worker's side of the API: what its handlers reach.
@@ -40,6 +46,8 @@ class Api {
 
   // Hooks for an http::Server whose requests this Api handles; `finished` is the caller's.
   http::ServerHooks server_hooks();
+  // Clients that this worker may have connected at once.
+  std::size_t connection_limit() const;
 
   loop::EventLoop& loop;
   Shared& shared;

@@ -29,4 +29,7 @@ void cancel_future(Api& api, Call call);
 // retrieve.cc
 void retrieve_future(Api& api, Call call);
 
+// retrieve_futures.cc
+void retrieve_futures(Api& api, Call call);
+
 }  // namespace tinker::api

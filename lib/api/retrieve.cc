@@ -33,7 +33,12 @@ void retrieve_future(Api& api, Call call) {
 }
 
 Retrieval::Retrieval(loop::EventLoop& loop, std::uint32_t worker, Shared& shared)
-    : loop_(loop), worker_(worker), shared_(shared), hold_timer_(loop, [this] { hold_ended(); }), json_(kJsonCacheBytes) {}
+    : loop_(loop),
+      worker_(worker),
+      shared_(shared),
+      hold_timer_(loop, [this] { hold_ended(); }),
+      json_(kJsonCacheBytes),
+      feed_polls_(loop, worker, shared) {}
 
 void Retrieval::poll(base::SampleId id, PollForm form, http::Reply reply) {
   shared_.metrics.polls.add();
@@ -134,6 +139,7 @@ void Retrieval::hold_ended() {
 void Retrieval::release_all() {
   released_ = true;
   while (!waiters_.empty()) answer_try_again(*waiters_.begin()->second);
+  feed_polls_.release_all();
 }
 
 void Retrieval::left(std::uint64_t number) {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "api/json_cache.h"
+#include "api/retrieve_futures.h"
 #include "base/deadline_list.h"
 #include "base/ids.h"
 #include "futures/table.h"
@@ -34,9 +35,11 @@ class Retrieval {
   void poll(base::SampleId id, PollForm form, http::Reply reply);
   // The sample that this waiter waits for has ended.
   void wake(futures::WaiterId waiter);
+  // The polls for many samples.
+  FeedPolls& feeds() { return feed_polls_; }
   // Answers all 408 at once, and those that still come: the daemon stops, and the clients poll the next process (design.md §9).
   void release_all();
-  std::size_t waiting() const { return waiters_.size(); }
+  std::size_t waiting() const { return waiters_.size() + feed_polls_.waiting(); }
 
  private:
   struct Waiter : base::DeadlineList<Waiter>::Hook {
@@ -68,6 +71,7 @@ class Retrieval {
   loop::Timer hold_timer_;
   base::Monotonic timer_deadline_{};  // what hold_timer_ is set to
   JsonCache json_;
+  FeedPolls feed_polls_;
 };
 
 }  // namespace tinker::api

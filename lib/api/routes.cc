@@ -15,6 +15,7 @@ namespace {
 // The paths that a step samples through stand first: the table is searched from the top.
 constexpr std::array kRoutes{
     Route{"POST", "/api/v1/retrieve_future", BodyLimit::small, retrieve_future},
+    Route{"POST", "/api/v1/retrieve_futures", BodyLimit::large, retrieve_futures},
     Route{"POST", "/api/v1/asample", BodyLimit::sample, asample},
     Route{"GET", "/api/v1/healthz", BodyLimit::small, healthz},
     Route{"POST", "/api/v1/session_heartbeat", BodyLimit::small, session_heartbeat},
@@ -27,7 +28,7 @@ constexpr std::array kRoutes{
     Route{"POST", "/api/v1/create_sampling_session", BodyLimit::small, create_sampling_session},
     Route{"POST", "/api/v1/join_sampling_session", BodyLimit::small, join_sampling_session},
     Route{"GET", "/api/v1/samplers/{id}", BodyLimit::small, get_sampler},
-    Route{"POST", "/api/v1/telemetry", BodyLimit::telemetry, telemetry},
+    Route{"POST", "/api/v1/telemetry", BodyLimit::large, telemetry},
     Route{"GET", "/", BodyLimit::small, root},
 };
 
@@ -109,7 +110,7 @@ std::size_t body_limit(std::string_view method, std::string_view path, std::size
         return kMiB;
       case BodyLimit::sample:
         return sample_bytes;
-      case BodyLimit::telemetry:
+      case BodyLimit::large:
         return 16 * kMiB;
     }
   }

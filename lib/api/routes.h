@@ -22,9 +22,9 @@ struct Call {
 
 // How large a body the route takes.
 enum class BodyLimit {
-  small,      // 1 MiB: sessions, polls
-  sample,     // max_body_bytes
-  telemetry,  // 16 MiB; read and dropped
+  small,   // 1 MiB: sessions, polls
+  sample,  // max_body_bytes
+  large,   // 16 MiB: telemetry, and polls that acknowledge results by the thousand
 };
 
 // A row of the one table of routes: what the router, the 405 with its Allow, the body limit and the tests are made from.

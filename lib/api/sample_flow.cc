@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/sample_flow.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "api/api.h"
@@ -29,8 +28,7 @@ SampleFlow::SampleFlow(loop::EventLoop& loop, std::uint32_t worker, Shared& shar
       shared_(shared),
       crew_(crew),
       retrieval_(retrieval),
-      forwarder_(loop, shared.clock, upstreams, hooks()) {
-  if (crew_.size() <= worker) crew_.resize(worker + 1);
+      forwarder_(loop, shared.clock, upstreams, shared.jobs, hooks()) {
   crew_[worker] = this;
 }
 
@@ -57,6 +55,9 @@ void SampleFlow::carry_out(const futures::Effects& effects, forward::Job job) {
     std::visit(base::overloaded{
                    [&](const futures::Forward&) { forwarder_.push(std::move(job)); },
                    [&](const futures::Deliver& deliver) { crew_[deliver.waiter.worker]->retrieval_.wake(deliver.waiter); },
+                   [&](const futures::Report& report) {
+                     if (const auto poll = shared_.feeds.add(report.feed, {&report.completion, 1})) wake(*poll);
+                   },
                    [&](const futures::Withdraw& withdraw) {
                      for (SampleFlow* flow : crew_) flow->withdraw(withdraw.id);
                    },
@@ -64,6 +65,8 @@ void SampleFlow::carry_out(const futures::Effects& effects, forward::Job job) {
                effect);
   }
 }
+
+void SampleFlow::wake(futures::WaiterId poll) { crew_[poll.worker]->retrieval_.feeds().wake(poll); }
 
 // The job may be any worker's: each looks for it on its own thread.
 void SampleFlow::withdraw(base::SampleId id) {
@@ -100,8 +103,7 @@ forward::ForwardHooks SampleFlow::hooks() {
 forward::ForwardLimits SampleFlow::limits() const {
   const config::Settings& settings = shared_.settings;
   const auto most = static_cast<std::size_t>(settings.forwarding_inference_max_connections.get());
-  const std::size_t share = (most + crew_.size() - 1 - worker_) / crew_.size();
-  return {.max_connections = std::max<std::size_t>(share, 1),
+  return {.max_connections = (most + crew_.size() - 1 - worker_) / crew_.size(),
           .connect = settings.forwarding_connect_timeout_sec.get(),
           .read = settings.forwarding_inference_timeout_sec.get(),
           .idle = settings.upstream_idle_sec.get()};

@@ -17,7 +17,8 @@ class Retrieval;
 class SampleFlow;
 struct Shared;
 
-// All workers' flows, by number: an effect may concern a waiter or a job of another worker. Filled before the workers start.
+// All workers' flows, by number: an effect may concern a waiter or a job of another worker. Has its full size before the first
+// flow is made, and all its flows before the first request.
 using Crew = std::vector<SampleFlow*>;
 
 // Carries out what the futures table decides: here the rooms of a sample meet (style.md §3).
@@ -35,7 +36,11 @@ class SampleFlow {
   // Ends a live sample and frees its place upstream; nothing when it is unknown or ended.
   void cancel(base::SampleId id);
 
+  // A poll for many samples, of any worker, has something to be told.
+  void wake(futures::WaiterId poll);
+
   forward::ForwardCounts counts() const { return forwarder_.counts(); }
+  forward::ForwardLimits limits() const;
 
  private:
   // `job` is of the sample that was just admitted.
@@ -43,7 +48,6 @@ class SampleFlow {
   void withdraw(base::SampleId id);
   void ended(base::SampleId id, forward::Outcome outcome);
   forward::ForwardHooks hooks();
-  forward::ForwardLimits limits() const;
 
   loop::EventLoop& loop_;
   const std::uint32_t worker_;

@@ -2,13 +2,23 @@
 #include "api/api.h"
 #include "api/error_reply.h"
 #include "api/handlers.h"
+#include "api/sdk_version.h"
+#include "codec/json_body.h"
 
 namespace tinker::api {
 
-// Flags that the SDK reads once for each ServiceClient (wire.md §7). The body is not looked at, as in the peer.
+// Flags that the SDK reads once for each ServiceClient (wire.md §7). A body that is none is no fault, as in the peer.
 void client_config(Api& api, Call call) {
+  codec::JsonBody body(call.request.body);
+  const auto said = body.optional_text("sdk_version");
+  const SdkVersion version = SdkVersion::parse(said ? *said : call.request.fields.find("x-sdk-version").value_or(""));
+  const config::Settings& settings = api.shared.settings;
+  const bool many = settings.retrieve_futures.get() && version >= SdkVersion{0, 27};
+  const auto text = [](bool flag) { return flag ? "true" : "false"; };
   call.reply.send(json_response("{\"pjwt_auth_enabled\":false,\"sample_max_concurrent_requests\":" +
-                                std::to_string(api.shared.settings.sample_max_concurrent_requests.get()) + "}"));
+                                std::to_string(settings.sample_max_concurrent_requests.get()) +
+                                ",\"sample_use_retrieve_futures\":" + text(many) +
+                                ",\"sample_join_sampling_session\":" + text(version >= SdkVersion{0, 33}) + "}"));
 }
 
 // Flags that the SDK reads again every five minutes. A cancelled sample frees its place upstream (wire.md §5.5).

@@ -187,6 +187,20 @@ base::Result<void> SecondsSetting::take(const std::vector<std::string>& values) 
   return {};
 }
 
+SwitchSetting::SwitchSetting(Registry& registry, Spec spec)
+    : AnySetting({.name = spec.name, .change = spec.change, .help = spec.help, .value = "true|false"}),
+      spec_(std::move(spec)),
+      value_(spec_.fallback) {
+  registry.add(*this);
+}
+
+base::Result<void> SwitchSetting::take(const std::vector<std::string>& values) {
+  const std::string& value = values.back();
+  if (value != "true" && value != "false") return refuse(value, "true or false");
+  value_.store(value == "true", std::memory_order_relaxed);
+  return {};
+}
+
 TextSetting::TextSetting(Registry& registry, Spec spec)
     : AnySetting({.name = spec.name, .help = spec.help, .value = spec.value, .also_env = spec.also_env}),
       spec_(std::move(spec)),

@@ -139,6 +139,28 @@ class SecondsSetting final : public AnySetting {
   std::atomic<double> value_;
 };
 
+// On or off: "true" or "false", as TOML and JSON have it. get() from any thread.
+class SwitchSetting final : public AnySetting {
+ public:
+  struct Spec {
+    std::string name;
+    bool fallback;
+    Change change = Change::start;
+    std::string help;
+  };
+  SwitchSetting(Registry& registry, Spec spec);
+  bool get() const { return value_.load(std::memory_order_relaxed); }
+
+  std::string text() const override { return get() ? "true" : "false"; }
+  std::string fallback_text() const override { return spec_.fallback ? "true" : "false"; }
+  std::string range_text() const override { return "true, false"; }
+
+ private:
+  base::Result<void> take(const std::vector<std::string>& values) override;
+  const Spec spec_;
+  std::atomic<bool> value_;
+};
+
 // Text; of a few words when `choices` are given. For start-only settings: read after the start, from any thread.
 class TextSetting final : public AnySetting {
  public:

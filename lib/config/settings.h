@@ -24,11 +24,12 @@ struct Settings {
       all, {.name = "port", .fallback = 8000, .least = 0, .most = 65535, .help = "TCP port to listen on; 0 takes a free one."}};
   WholeSetting workers{all,
                        {.name = "workers",
-                        .fallback = 1,
-                        .least = 1,
+                        .fallback = 0,
+                        .least = 0,
                         .most = 256,
                         .unit = "threads",
-                        .help = "Event loops, each with its listener and its share of the upstream connections."}};
+                        .help = "Event loops, each with its listener, its limit on open files and its share of the upstream "
+                                "connections; 0 takes as many as there are processors."}};
   TextSetting base_model{
       all, {.name = "base_model", .help = "Name of the model that the upstream serves; required.", .value = "NAME"}};
   ListSetting upstream{all,
@@ -72,8 +73,15 @@ struct Settings {
        .most = 1'000'000,
        .unit = "samples",
        .change = Change::live,
-       .help =
-           "Samples that an SDK client keeps in flight, told to it by client/config; each holds a connection while it waits."}};
+       .help = "Samples that an SDK client keeps in flight, told to it by client/config; each holds a connection while it "
+               "waits. Clients that poll retrieve_futures heed no limit."}};
+  SwitchSetting retrieve_futures{
+      all,
+      {.name = "retrieve_futures",
+       .fallback = true,
+       .change = Change::live,
+       .help = "Whether client/config has SDK 0.27 and later wait with one retrieve_futures poll for all samples of a client, "
+               "instead of one connection a sample."}};
   WholeSetting max_outstanding{
       all,
       {.name = "max_outstanding",
@@ -90,7 +98,7 @@ struct Settings {
        .least = 0.1,
        .most = 44,
        .change = Change::live,
-       .help = "Longest wait of a retrieve_future poll before it is answered 408; below the SDK's 45 s."}};
+       .help = "Longest wait of a poll before it is answered without a result; below the SDK's 45 s."}};
   WholeSetting metadata_only_bytes{
       all,
       {.name = "metadata_only_bytes",

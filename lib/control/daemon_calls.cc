@@ -37,9 +37,9 @@ void set_samples(Status& status, const futures::Census& census) {
   add_counter(status, "samples_evicted", totals.evicted, "outcomes forgotten after their time");
 }
 
-void set_workers(Status& status, const WorkerCounts& counts, std::int64_t max_connections) {
+void set_workers(Status& status, const WorkerCounts& counts, std::size_t queued, std::int64_t max_connections) {
   Status::Upstream& upstream = *status.mutable_upstream();
-  upstream.set_queued(static_cast<std::int64_t>(counts.forward.queued));
+  upstream.set_queued(static_cast<std::int64_t>(queued));
   upstream.set_in_flight(static_cast<std::int64_t>(counts.forward.in_flight));
   upstream.set_connections(static_cast<std::int64_t>(counts.forward.connections));
   upstream.set_idle(static_cast<std::int64_t>(counts.forward.idle));
@@ -48,6 +48,7 @@ void set_workers(Status& status, const WorkerCounts& counts, std::int64_t max_co
   clients.set_connections(static_cast<std::int64_t>(counts.connections));
   clients.set_polls_waiting(static_cast<std::int64_t>(counts.polls_waiting));
   clients.set_accept_pauses(static_cast<std::int64_t>(counts.accept_pauses));
+  clients.set_idle_shed(static_cast<std::int64_t>(counts.idle_shed));
 
   add_counter(status, "upstream_requests", counts.forward.requests, "requests sent upstream, second tries included");
   add_counter(status, "upstream_retries", counts.forward.retries, "second tries after a connect failure or a 5xx");
@@ -86,11 +87,11 @@ Status status_of(const House& house, const WorkerCounts& counts) {
   status.set_base_model(settings.base_model.get());
   status.set_draining(house.shared.table.draining());
   for (const std::string& url : house.upstreams.known()) status.add_upstreams(url);
-  status.set_workers(settings.workers.get());
+  status.set_workers(static_cast<std::int64_t>(house.workers.size()));
   status.set_access_log(settings.access_log.get());
   status.set_state_dir(settings.state_dir.get());
   set_samples(status, house.shared.table.census(now));
-  set_workers(status, counts, settings.forwarding_inference_max_connections.get());
+  set_workers(status, counts, house.shared.jobs.size(), settings.forwarding_inference_max_connections.get());
   set_metrics(status, house.shared.metrics, house.access_lines_dropped());
   return status;
 }

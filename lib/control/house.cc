@@ -8,7 +8,6 @@ namespace tinker::control {
 namespace {
 
 void add(WorkerCounts& sum, const WorkerCounts& one) {
-  sum.forward.queued += one.forward.queued;
   sum.forward.in_flight += one.forward.in_flight;
   sum.forward.connections += one.forward.connections;
   sum.forward.idle += one.forward.idle;
@@ -23,6 +22,7 @@ void add(WorkerCounts& sum, const WorkerCounts& one) {
   sum.connections += one.connections;
   sum.polls_waiting += one.polls_waiting;
   sum.accept_pauses += one.accept_pauses;
+  sum.idle_shed += one.idle_shed;
 }
 
 struct Gathering {

@@ -22,6 +22,7 @@ struct WorkerCounts {
   std::size_t connections = 0;
   std::size_t polls_waiting = 0;
   std::uint64_t accept_pauses = 0;
+  std::uint64_t idle_shed = 0;
 };
 
 struct WorkerDoor {

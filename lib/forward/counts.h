@@ -8,7 +8,7 @@ namespace tinker::forward {
 
 // What a forwarder has and did, for status and metrics.
 struct ForwardCounts {
-  std::size_t queued = 0, in_flight = 0;  // jobs now; in flight includes the pause before a second try
+  std::size_t in_flight = 0;              // jobs now, those that pause before a second try included
   std::size_t connections = 0, idle = 0;  // open now, and how many of them unused
   std::uint64_t requests = 0;             // sent, second tries included
   std::uint64_t retries = 0;              // second tries after a connect failure or a 5xx

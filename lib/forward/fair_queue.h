@@ -27,8 +27,7 @@ struct Job {
 // push, pop and withdraw cost the same however many jobs and queues there are; a queue that becomes empty leaves nothing
 // behind.
 //
-// Owned by  Forwarder.
-// Thread    its loop's.
+// Owned by  JobBoard, whose mutex guards it.
 class FairQueue {
  public:
   FairQueue() = default;

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "forward/counts.h"
-#include "forward/fair_queue.h"
+#include "forward/job_board.h"
 #include "forward/limits.h"
 #include "forward/link.h"
 #include "forward/outcome.h"
@@ -29,7 +29,8 @@ struct ForwardHooks {
   std::function<ForwardLimits()> limits;
 };
 
-// queue → forward → decode: takes jobs in fair order, sends each over a keep-alive connection, decodes its answer.
+// queue → forward → decode: takes jobs from the board in fair order, sends each over a keep-alive connection, decodes its
+// answer.
 //
 // The cost of a job does not depend on how many are queued or in flight (cases.md U1). At most ForwardLimits::max_connections
 // in flight at once. Connect failures and 5xx are tried once more, after a pause and after the upstream's address was read
@@ -43,13 +44,13 @@ struct ForwardHooks {
 class Forwarder {
  public:
   // `connect` empty: TCP. `seed` is of the pauses before a second try.
-  Forwarder(loop::EventLoop& loop, const base::Clock& clock, Upstreams& upstreams, ForwardHooks hooks, Connect connect = {},
-            std::uint32_t seed = std::random_device{}());
+  Forwarder(loop::EventLoop& loop, const base::Clock& clock, Upstreams& upstreams, JobBoard& board, ForwardHooks hooks,
+            Connect connect = {}, std::uint32_t seed = std::random_device{}());
   ~Forwarder();  // closes all connections; no `done` is called
 
-  // Nothing when the job is queued or in flight already.
+  // Puts a job up for whichever forwarder has room for it. Nothing when it waits or is in flight here already.
   void push(Job job);
-  // Takes a job out of the queue, or closes its upstream request; nothing when it is unknown.
+  // Takes a job off the board, or closes its upstream request; nothing when it is neither there nor in flight here.
   void withdraw(base::SampleId id);
   ForwardCounts counts() const;
 

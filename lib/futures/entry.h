@@ -62,6 +62,7 @@ struct Entry : base::DeadlineList<Entry>::Hook {
   std::uint32_t polls = 0;
   std::uint32_t deliveries = 0;
   State state = State::queued;
+  bool acknowledged = false;  // the client has the outcome: evicted when the last waiter ends
 };
 
 }  // namespace tinker::futures

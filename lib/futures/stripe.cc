@@ -97,6 +97,13 @@ bool Stripe::part(Entry& entry, WaiterId waiter) {
   return true;
 }
 
+Stripe::Entries::node_type Stripe::rest(Entry& entry, base::Monotonic now) {
+  if (!entry.waiters.empty() || is_live(entry.state)) return {};
+  if (entry.acknowledged) return take_out(entry);
+  expiry.start(entry, now);
+  return {};
+}
+
 Stripe::Entries::node_type Stripe::take_out(Entry& entry) {
   if (is_live(entry.state) || !entry.waiters.empty()) std::abort();  // going on would lose a sample
   expiry.stop(entry);

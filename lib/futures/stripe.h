@@ -40,6 +40,9 @@ struct alignas(64) Stripe {
   void join(Entry& entry, WaiterId waiter, base::Monotonic now);
   // Lets `waiter` go; false when it is not in.
   bool part(Entry& entry, WaiterId waiter);
+  // What becomes of an entry whose waiter ended: its clock starts with the last one, or it is taken out as below when it is
+  // acknowledged. Nothing, an empty node, while it is live or has other waiters.
+  Entries::node_type rest(Entry& entry, base::Monotonic now);
   // Takes an ended entry out of everything. The caller lets the node go after the lock, for its bytes may be many.
   Entries::node_type take_out(Entry& entry);
 };

@@ -3,6 +3,7 @@
 
 #include "futures/numbers.h"
 #include "futures/stripe.h"
+#include "futures/walk.h"
 
 #include <charconv>
 #include <string>
@@ -37,6 +38,15 @@ struct Conflict {
                     hex(submission.content_hash) + ": use a new seq_id for a new request, or re-send the same one unchanged"};
   }
 };
+
+FeedKey feed_of(const Entry& entry) {
+  return {entry.origin->first.tenant, entry.origin->first.sampling_session, clone_of(entry.seq_id)};
+}
+
+// Precondition: the entry has ended.
+Completion completion_of(const Entry& entry) {
+  return {entry.id, entry.failure ? std::nullopt : std::optional(entry.bytes.size())};
+}
 
 Course course_of(const Entry& entry) {
   const base::Monotonic started = entry.attempts > 0 ? entry.started : entry.ended;
@@ -83,7 +93,7 @@ base::Result<Admitted> Table::submit(Submission submission, base::Monotonic now,
   const base::SampleId id{first_number_ + (++stripe.last_serial << kStripeBits) + index};
   stripe.insert(id, std::move(submission), now);
   lock.unlock();
-  effects.push_back(Forward{id});
+  effects.emplace_back(Forward{id});
   return Admitted{.id = id};
 }
 
@@ -113,7 +123,7 @@ std::optional<Course> Table::fail(base::SampleId id, Failure failure, base::Mono
 
 bool Table::cancel(base::SampleId id, base::Monotonic now, Effects& effects) {
   if (!fail(id, {.category = Category::user, .text = "the sample was cancelled"}, now, effects)) return false;
-  effects.push_back(Withdraw{id});
+  effects.emplace_back(Withdraw{id});
   return true;
 }
 
@@ -131,7 +141,8 @@ std::optional<Course> Table::end(base::SampleId id, base::SharedBytes result, st
   stripe.totals.request_bytes -= request.size();
   stripe.totals.result_bytes += entry->bytes.size();
   ++(entry->failure ? stripe.totals.failed : stripe.totals.completed);
-  for (const WaiterId waiter : entry->waiters) effects.push_back(Deliver{waiter, id});
+  for (const WaiterId waiter : entry->waiters) effects.emplace_back(Deliver{waiter, id});
+  if (!entry->origin->first.sampling_session.empty()) effects.emplace_back(Report{feed_of(*entry), completion_of(*entry)});
   if (entry->waiters.empty()) stripe.expiry.start(*entry, now);
   const Course course = course_of(*entry);
   lock.unlock();
@@ -153,23 +164,27 @@ Found Table::poll(base::SampleId id, WaiterId waiter, base::Monotonic now) {
 }
 
 void Table::leave(base::SampleId id, WaiterId waiter, base::Monotonic now) {
+  Stripe::Entries::node_type out;  // let go after the lock
   Stripe& stripe = stripes_[stripe_of(id)];
   const std::lock_guard lock(stripe.mutex);
   Entry* entry = stripe.find(id);
   if (entry == nullptr || !stripe.part(*entry, waiter)) return;
-  if (entry->waiters.empty() && !is_live(entry->state)) stripe.expiry.start(*entry, now);
+  out = stripe.rest(*entry, now);
 }
 
 std::optional<base::Seconds> Table::delivered(base::SampleId id, WaiterId waiter, base::Monotonic now) {
+  Stripe::Entries::node_type out;  // let go after the lock
   Stripe& stripe = stripes_[stripe_of(id)];
   const std::lock_guard lock(stripe.mutex);
   Entry* entry = stripe.find(id);
-  if (entry == nullptr || !stripe.part(*entry, waiter) || !stripe.move(*entry, Event::deliver)) return std::nullopt;
+  if (entry == nullptr || !stripe.part(*entry, waiter)) return std::nullopt;
+  if (!stripe.move(*entry, Event::deliver)) return std::nullopt;
   entry->delivered = now;
-  if (entry->waiters.empty()) stripe.expiry.start(*entry, now);
-  if (++entry->deliveries > 1) return std::nullopt;
-  ++stripe.totals.delivered;
-  return now - entry->ended;
+  const bool first = ++entry->deliveries == 1;
+  const base::Seconds lay_unread = now - entry->ended;
+  if (first) ++stripe.totals.delivered;
+  out = stripe.rest(*entry, now);
+  return first ? std::optional(lay_unread) : std::nullopt;
 }
 
 void Table::confirmed(base::SampleId id, base::Monotonic now) {
@@ -177,6 +192,29 @@ void Table::confirmed(base::SampleId id, base::Monotonic now) {
   const std::lock_guard lock(stripe.mutex);
   Entry* entry = stripe.find(id);
   if (entry != nullptr && stripe.move(*entry, Event::confirm)) entry->confirmed = now;
+}
+
+bool Table::acknowledge(base::SampleId id, const base::TenantId& tenant, const base::SamplingSessionId& sampling_session) {
+  Stripe::Entries::node_type out;  // let go after the lock
+  Stripe& stripe = stripes_[stripe_of(id)];
+  const std::lock_guard lock(stripe.mutex);
+  Entry* entry = stripe.find(id);
+  if (entry == nullptr || is_live(entry->state)) return false;
+  const Origin& origin = entry->origin->first;
+  if (origin.tenant != tenant || origin.sampling_session != sampling_session) return false;
+  entry->acknowledged = true;
+  if (entry->waiters.empty()) out = stripe.take_out(*entry);
+  return true;
+}
+
+std::vector<Completion> Table::undelivered(const FeedKey& feed) const {
+  return pick_all(stripes_.get(), [&feed](const Entry& entry) {
+    const Origin& origin = entry.origin->first;
+    const bool unread = entry.state == State::completed || entry.state == State::failed;
+    const bool of_feed = clone_of(entry.seq_id) == feed.clone && origin.sampling_session == feed.sampling_session &&
+                         origin.tenant == feed.tenant;
+    return unread && of_feed ? std::optional(completion_of(entry)) : std::nullopt;
+  });
 }
 
 std::size_t Table::expire(base::Monotonic now, const Clocks& clocks) {

@@ -7,6 +7,7 @@
 #include "base/ids.h"
 #include "futures/admission.h"
 #include "futures/expiry.h"
+#include "futures/feed.h"
 #include "futures/inspect.h"
 #include "futures/sample.h"
 #include "futures/state.h"
@@ -52,7 +53,11 @@ struct Deliver {
 struct Withdraw {
   base::SampleId id;
 };  // take it out of the queue, or close its upstream request
-using Effect = std::variant<Forward, Deliver, Withdraw>;
+struct Report {
+  FeedKey feed;
+  Completion completion;
+};  // tell the feed, if its client polls for many
+using Effect = std::variant<Forward, Deliver, Withdraw, Report>;
 using Effects = std::vector<Effect>;
 
 // Where the time of a sample went.
@@ -96,7 +101,8 @@ class Table {
   // An attempt came to nothing, and the sample waits for its turn again.
   void requeue(base::SampleId id);
 
-  // The outcome, with a Deliver for each waiter. Nullopt when the sample had ended: the first outcome stands.
+  // The outcome, with a Deliver for each waiter, and a Report of a sample of a sampling session. Nullopt when the sample had
+  // ended: the first outcome stands.
   std::optional<Course> complete(base::SampleId id, base::SharedBytes sample_response, base::Monotonic now, Effects& effects);
   std::optional<Course> fail(base::SampleId id, Failure failure, base::Monotonic now, Effects& effects);
   // Fails a live sample with category user, and asks for its Withdraw. False when it had ended or is unknown.
@@ -112,6 +118,13 @@ class Table {
   std::optional<base::Seconds> delivered(base::SampleId id, WaiterId waiter, base::Monotonic now);
   // The client that was delivered to was seen to have read it: its connection sent the next request. The clock goes on.
   void confirmed(base::SampleId id, base::Monotonic now);
+
+  // The client of the sample has its outcome and says so: evicts it at once, or when its last waiter ends. False when it is
+  // unknown, live, or of another tenant or sampling session.
+  bool acknowledge(base::SampleId id, const base::TenantId& tenant, const base::SamplingSessionId& sampling_session);
+  // The samples of a feed that ended and that nobody has read yet: what a feed that is opened has missed. A walk over the
+  // table.
+  std::vector<Completion> undelivered(const FeedKey& feed) const;
 
   // Evicts what is due. Call about once a second; costs a lock a stripe and what it evicts. Returns how many.
   std::size_t expire(base::Monotonic now, const Clocks& clocks);

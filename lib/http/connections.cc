@@ -82,6 +82,14 @@ void Connections::drain() {
   for (std::size_t i = open_.size(); i-- > 0;) open_[i]->drain();
 }
 
+bool Connections::shed_idle() {
+  ServerConnection* const idle = waits_[static_cast<std::size_t>(Wait::idle)].first();
+  if (idle == nullptr) return false;
+  ++shed_;
+  idle->close();
+  return true;
+}
+
 void Connections::wait(ServerConnection& connection, Wait what) {
   const auto length = std::chrono::duration_cast<base::Monotonic::duration>(length_of(what, limits()));
   const base::Monotonic deadline = std::chrono::steady_clock::now() + length;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -38,6 +39,10 @@ class Connections {
   void drain();
   bool draining() const { return draining_; }
   std::size_t size() const { return open_.size(); }
+  bool has_room() const { return size() < limits().connections; }
+  // Closes the connection that is idle longest; false when none is idle.
+  bool shed_idle();
+  std::uint64_t shed() const { return shed_; }
 
   // For ServerConnection.
   loop::EventLoop& loop() { return loop_; }
@@ -69,6 +74,7 @@ class Connections {
   loop::EventLoop& loop_;
   ServerHooks hooks_;
   bool draining_ = false;
+  std::uint64_t shed_ = 0;
   std::unique_ptr<char[]> scratch_;
   std::string head_scratch_;
   base::DeadlineList<ServerConnection> waits_[kWaits];

@@ -123,7 +123,7 @@ base::Result<loop::FileDescriptor> open_inherited(int inherited) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Listener>> Listener::open(loop::EventLoop& loop, const ListenAddress& address, Accepted accepted) {
+base::Result<std::unique_ptr<Listener>> Listener::open(loop::EventLoop& loop, const ListenAddress& address, Hooks hooks) {
   auto fd = address.descriptor >= 0 ? open_inherited(address.descriptor)
             : address.path.empty()  ? open_tcp(address)
                                     : open_unix(address);
@@ -132,7 +132,7 @@ base::Result<std::unique_ptr<Listener>> Listener::open(loop::EventLoop& loop, co
   enable(fd->get(), IPPROTO_TCP, TCP_NODELAY);
   enable(fd->get(), SOL_SOCKET, SO_KEEPALIVE);
 
-  std::unique_ptr<Listener> listener(new Listener(loop, std::move(*fd), std::move(accepted)));
+  std::unique_ptr<Listener> listener(new Listener(loop, std::move(*fd), std::move(hooks)));
   listener->inherited_ = address.descriptor >= 0;
   SocketAddress bound;
   bound.size = sizeof bound.storage;
@@ -147,8 +147,8 @@ base::Result<std::unique_ptr<Listener>> Listener::open(loop::EventLoop& loop, co
   return listener;
 }
 
-Listener::Listener(loop::EventLoop& loop, loop::FileDescriptor fd, Accepted accepted)
-    : fd_(std::move(fd)), resume_(loop, [this] { event_add(event_.get(), nullptr); }), accepted_(std::move(accepted)) {
+Listener::Listener(loop::EventLoop& loop, loop::FileDescriptor fd, Hooks hooks)
+    : fd_(std::move(fd)), resume_(loop, [this] { event_add(event_.get(), nullptr); }), hooks_(std::move(hooks)) {
   event_.reset(event_new(
       loop.base(), fd_.get(), EV_READ | EV_PERSIST,
       [](evutil_socket_t, short, void* self) { static_cast<Listener*>(self)->accept_some(kAcceptsPerTurn); }, this));
@@ -171,11 +171,15 @@ void Listener::stop() {
 
 bool Listener::accept_some(int most) {
   for (int i = 0; i < most; ++i) {
+    if (!hooks_.has_room() && !hooks_.make_room()) {
+      pause();
+      return false;
+    }
     SocketAddress peer;
     peer.size = sizeof peer.storage;
     loop::FileDescriptor fd(accept4(fd_.get(), peer.get(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd.valid()) {
-      accepted_(std::move(fd), peer);
+      hooks_.accepted(std::move(fd), peer);
       continue;
     }
     switch (errno) {
@@ -185,6 +189,7 @@ bool Listener::accept_some(int most) {
       case ENFILE:
       case ENOBUFS:
       case ENOMEM:
+        if (hooks_.make_room()) break;
         pause();
         return false;
       default:  // of this one connection, which went away before it was accepted (accept(2))

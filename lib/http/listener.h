@@ -22,14 +22,21 @@ namespace tinker::http {
 // Thread    the loop's.
 // Owns      the socket, and the file of a Unix socket, which it removes at its end if it is still its own.
 //
-// Running out of descriptors or memory pauses accepting for a moment instead of spinning on a socket that stays readable; the
-// kernel's backlog holds who comes meanwhile (cases.md C11).
+// Running out of descriptors, memory or room closes what can be done without, and then pauses accepting for a moment instead of
+// spinning on a socket that stays readable; the kernel's backlog holds who comes meanwhile (cases.md C11).
 class Listener {
  public:
-  using Accepted = std::function<void(loop::FileDescriptor, const SocketAddress& peer)>;
+  struct Hooks {
+    // Gets non-blocking sockets with TCP_NODELAY.
+    std::function<void(loop::FileDescriptor, const SocketAddress& peer)> accepted;
+    // Whether one more may be accepted.
+    std::function<bool()> has_room;
+    // Closes a connection that can be done without; false when there is none.
+    std::function<bool()> make_room;
+  };
 
-  // `accepted` gets non-blocking sockets with TCP_NODELAY. Errors name the address, the reason and what to do.
-  static base::Result<std::unique_ptr<Listener>> open(loop::EventLoop& loop, const ListenAddress& address, Accepted accepted);
+  // Errors name the address, the reason and what to do.
+  static base::Result<std::unique_ptr<Listener>> open(loop::EventLoop& loop, const ListenAddress& address, Hooks hooks);
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -42,7 +49,7 @@ class Listener {
   void stop();
 
  private:
-  Listener(loop::EventLoop& loop, loop::FileDescriptor fd, Accepted accepted);
+  Listener(loop::EventLoop& loop, loop::FileDescriptor fd, Hooks hooks);
   // Accepts up to `most` connections; false when there is nobody left or accepting has paused.
   bool accept_some(int most);
   void pause();
@@ -51,7 +58,7 @@ class Listener {
   loop::FileDescriptor fd_;
   loop::EventPtr event_;
   loop::Timer resume_;
-  Accepted accepted_;
+  const Hooks hooks_;
   std::uint16_t port_ = 0;
   std::uint64_t pauses_ = 0;
   bool inherited_ = false;

@@ -20,7 +20,10 @@ class ListeningServer final : public Server {
 
   base::Result<void> open(loop::EventLoop& loop, const ListenAddress& address) {
     auto listener = Listener::open(
-        loop, address, [this](loop::FileDescriptor fd, const SocketAddress& peer) { connections_.add(std::move(fd), peer); });
+        loop, address,
+        {.accepted = [this](loop::FileDescriptor fd, const SocketAddress& peer) { connections_.add(std::move(fd), peer); },
+         .has_room = [this] { return connections_.has_room(); },
+         .make_room = [this] { return connections_.shed_idle(); }});
     if (!listener) return tl::unexpected(std::move(listener.error()));
     listener_ = std::move(*listener);
     return {};
@@ -29,6 +32,7 @@ class ListeningServer final : public Server {
   std::uint16_t port() const override { return listener_->port(); }
   std::size_t connections() const override { return connections_.size(); }
   std::uint64_t accept_pauses() const override { return listener_->pauses(); }
+  std::uint64_t idle_shed() const override { return connections_.shed(); }
   void drain() override {
     listener_->stop();
     connections_.drain();

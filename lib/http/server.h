@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ namespace tinker::http {
 
 // What a server does to protect itself. Read for each connection, so live settings may stand behind them.
 struct ServerLimits {
+  // Open at once. Beyond, the connection that is idle longest makes room for a new one; when none is idle, new ones wait in the
+  // kernel's backlog.
+  std::size_t connections = std::numeric_limits<std::size_t>::max();
   std::size_t head_bytes = 64 * 1024;  // 431 beyond
   std::size_t field_count = 200;       // 431 beyond
   base::Seconds first_byte{30};        // a new connection's first byte
@@ -75,8 +79,10 @@ class Server {
   // Takes in who is in the backlog and stops listening; connections go on, answers from now on carry `Connection: close`, idle
   // ones are closed at once, unless a request is already in the kernel's buffer.
   virtual void drain() = 0;
-  // EMFILE and the like pause accepting instead of spinning (cases.md C11); how often that happened.
+  // EMFILE and the like, and ServerLimits::connections, pause accepting instead of spinning (cases.md C11); how often that
+  // happened, and how many idle connections were closed before it came to that.
   virtual std::uint64_t accept_pauses() const = 0;
+  virtual std::uint64_t idle_shed() const = 0;
 };
 
 }  // namespace tinker::http

@@ -53,7 +53,6 @@ void EventLoop::run() {
   }
   stopping_ = false;
   run_posted();
-  thread_ = std::thread::id{};
 }
 
 void EventLoop::stop() {

@@ -40,7 +40,7 @@ class EventLoop {
   // Runs `task` on the loop's thread, in the order of posting. Many posts before the loop wakes cost one wake-up.
   void post(Task task);
 
-  // True on the loop's thread, and before run() was called.
+  // True on the thread that runs it or ran it last, and before run() was called.
   bool here() const;
   event_base* base() const { return base_.get(); }
 

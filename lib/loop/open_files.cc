@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loop/open_files.h"
 
+#include <sched.h>
 #include <sys/resource.h>
 
 namespace tinker::loop {
@@ -13,5 +14,7 @@ std::size_t raise_open_files() {
   getrlimit(RLIMIT_NOFILE, &limit);
   return limit.rlim_cur;
 }
+
+bool take_own_file_table() { return unshare(CLONE_FILES) == 0; }
 
 }  // namespace tinker::loop

@@ -64,8 +64,8 @@ struct Metrics {
                           "asample requests refused: no room, draining, or a seq_id used for other content"};
   Counter samples_cancelled{counters, "samples_cancelled", "live samples that their client abandoned"};
   Counter tokens_sampled{counters, "tokens_sampled", "tokens in all results"};
-  Counter polls{counters, "polls", "retrieve_future requests"};
-  Counter polls_held{counters, "polls_held", "polls answered 408 after poll_hold_sec"};
+  Counter polls{counters, "polls", "retrieve_future and retrieve_futures requests"};
+  Counter polls_held{counters, "polls_held", "polls answered without a result after poll_hold_sec"};
   Counter telemetry_dropped{counters, "telemetry_dropped", "telemetry posts counted and dropped unread"};
 
   Times queue{stages, "queue", "from accepted to sent upstream"};

@@ -36,7 +36,7 @@ def test_mutated_requests_get_at_most_a_4xx(mutate, count, client, daemon):
         sum(seen.get(status, 0) for status in (400, 404, 405, 410, 413, 415, 422, 431)) > count / 5
     ), f"most are refused in words: {seen}"
     eventually(
-        lambda: daemon.ask("status")["clients"] == {"connections": "1", "polls_waiting": "0", "accept_pauses": "0"},
+        lambda: daemon.ask("status")["clients"] == {"connections": "1", "polls_waiting": "0", "accept_pauses": "0", "idle_shed": "0"},
         "nothing is left open",
     )
     assert client.sample([3])

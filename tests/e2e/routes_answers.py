@@ -18,10 +18,24 @@ def new_session(client):
 # --- service
 
 
-def test_client_config_does_not_look_at_its_body(client):
-    for body in (b"", b"{", {"sdk_version": "0.38.0"}):
+def test_client_config_switches_on_what_the_sdk_knows(client):
+    for body, many, join in (
+        (b"", False, False),
+        (b"{", False, False),
+        ({"sdk_version": "0.25.0"}, False, False),
+        ({"sdk_version": "0.27.0"}, True, False),
+        ({"sdk_version": "0.38.0"}, True, True),
+    ):
         answer = client.post("client/config", body)
-        assert (answer.status, answer.json) == (200, {"pjwt_auth_enabled": False, "sample_max_concurrent_requests": 2000})
+        assert (answer.status, answer.json) == (
+            200,
+            {
+                "pjwt_auth_enabled": False,
+                "sample_max_concurrent_requests": 2000,
+                "sample_use_retrieve_futures": many,
+                "sample_join_sampling_session": join,
+            },
+        )
 
 
 def test_client_config_serves_the_live_setting(client, daemon):

@@ -137,6 +137,7 @@ void Sim::carry_out(const futures::Effects& effects) {
     std::visit(base::overloaded{
                    [&](const futures::Forward& e) { forwarded.push_back(e.id); },
                    [&](const futures::Withdraw& e) { withdrawn.push_back(e.id); },
+                   [&](const futures::Report& e) { reported.push_back(e); },
                    [&](const futures::Deliver& e) {
                      const auto line = lines_.find(e.waiter);
                      if (line == lines_.end()) return;

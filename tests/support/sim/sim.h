@@ -49,7 +49,8 @@ class Poll {
 
 // The futures table with everything around it played by the test: clients, upstream, and a clock that is moved.
 //
-// Effects are carried out at once: what is forwarded and withdrawn is written down, and a poll that is told looks again.
+// Effects are carried out at once: what is forwarded, withdrawn and reported is written down, and a poll that is told looks
+// again.
 class Sim {
  public:
   Sim();
@@ -73,6 +74,7 @@ class Sim {
   futures::Table table;
   std::vector<base::SampleId> forwarded;
   std::vector<base::SampleId> withdrawn;
+  std::vector<futures::Report> reported;
 
  private:
   friend class Poll;

@@ -1,112 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole API on a real server, with a database in memory and an upstream that answers as the test says.
 #include "api/api.h"
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "api/routes.h"
-#include "support/http_test_server.h"
-#include "support/scripted_upstream.h"
 #include "tinker_public.pb.h"
-#include "unit/api/fake_db.h"
+#include "unit/api/api_fixture.h"
 
 namespace tinker::api {
 namespace {
 
-using test::HttpTestServer;
 using test::RawClient;
-using test::ScriptedUpstream;
-
-constexpr const char* kProtobuf = "application/x-protobuf";
-constexpr const char* kJson = "application/json";
-
-std::string http_answer(int status, const std::string& body) {
-  return "HTTP/1.1 " + std::to_string(status) +
-         " X\r\ncontent-type: application/json\r\ncontent-length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-}
-const std::string kCompletion = http_answer(
-    200, R"({"choices":[{"index":0,"logprobs":{"token_logprobs":[-0.5]},"finish_reason":"stop","token_ids":[7]}]})");
-
-class ApiTest : public ::testing::Test {
- protected:
-  ApiTest() {
-    db.training.insert("session");
-    db.sessions["sampler"] = {{"sampler"}, {"session"}, 0, "tiny", std::nullopt};
-    upstream_answers({kCompletion});
-    EXPECT_TRUE(settings.base_model.set({"tiny"}, config::Source::flag));
-    server.call([this] { api = std::make_unique<Api>(server.loop(), 0, shared, crew, upstreams); });
-  }
-  ~ApiTest() override {
-    upstreams.stop();
-    client.close();
-    EXPECT_TRUE(server.wait_for_connections(0));
-    server.call([this] { api.reset(); });
-  }
-
-  // What the client gets for a request: head and body.
-  std::string send(const std::string& method, const std::string& path, const std::string& body = "", const char* accept = kJson,
-                   const std::string& more_fields = "") {
-    EXPECT_TRUE(client.send(request(method, path, body, accept, more_fields)));
-    return client.answer();
-  }
-  static std::string request(const std::string& method, const std::string& path, const std::string& body, const char* accept,
-                             const std::string& more_fields = "") {
-    return method + " " + path + " HTTP/1.1\r\nHost: test\r\nAccept: " + accept + "\r\n" + more_fields +
-           "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-  }
-  std::string post(const std::string& call, const std::string& body, const char* accept = kJson) {
-    return send("POST", "/api/v1/" + call, body, accept);
-  }
-  static int status_of(const std::string& answer) { return std::stoi(answer.substr(9, 3)); }
-  static std::string body_of(const std::string& answer) { return answer.substr(answer.find("\r\n\r\n") + 4); }
-  static std::string sample_body(int seq_id, const std::string& more = "") {
-    return R"({"prompt":{"chunks":[{"tokens":[1,2]}]},"sampling_params":{"max_tokens":4},"sampling_session_id":"sampler","seq_id":)" +
-           std::to_string(seq_id) + more + "}";
-  }
-  std::string asample(int seq_id) {
-    const std::string got = post("asample", sample_body(seq_id));
-    EXPECT_EQ(status_of(got), 200) << got;
-    const std::string body = body_of(got);
-    const std::size_t at = body.find("\"request_id\":\"") + 14;
-    return body.substr(at, body.find('"', at) - at);
-  }
-  static std::string poll_body(const std::string& id, const std::string& more = "") {
-    return R"({"request_id":")" + id + "\"" + more + "}";
-  }
-  void hold_polls_for(const char* seconds) { ASSERT_TRUE(settings.poll_hold_sec.set({seconds}, config::Source::live)); }
-
-  // What the upstream answers from now on; a completion when nothing was said.
-  void upstream_answers(ScriptedUpstream::Reply reply) {
-    answer.change([&](ScriptedUpstream::Reply& now) { now = std::move(reply); });
-  }
-  void upstream_holds() { upstream_answers({"", ScriptedUpstream::After::hold}); }
-  void wait_for_poll(std::size_t count) {
-    while (server.call([this] { return api->retrieval.waiting(); }) != count) std::this_thread::yield();
-  }
-
-  test::Watched<ScriptedUpstream::Reply> answer;
-  test::Watched<std::string> asked_head;
-  ScriptedUpstream upstream{[this](const ScriptedUpstream::Request& asked) {
-    asked_head.change([&](std::string& head) { head = asked.head; });
-    return answer.get();
-  }};
-  config::Settings settings;
-  base::SystemClock clock;
-  futures::Table table{1 << 20, 100};
-  FakeDb db;
-  observe::Metrics metrics;
-  Shared shared{settings, clock, table, db, metrics, 41};
-  Crew crew;
-  forward::Upstreams upstreams{{*forward::UpstreamUrl::parse(upstream.url())}};
-  std::unique_ptr<Api> api;
-  HttpTestServer server{
-      {.handle = [this](http::Request&& asked, http::Reply reply) { route(*api, std::move(asked), std::move(reply)); }}};
-  RawClient client = server.client();
-};
 
 TEST_F(ApiTest, EachPathRefusesOtherMethodsAndNamesItsOwn) {
   for (const Route& row : routes()) {
@@ -297,11 +205,11 @@ TEST_F(ApiTest, JoiningClientsGetNumbersOfTheirOwn) {
 }
 
 TEST_F(ApiTest, AnUnknownSamplingSessionIsNotFound) {
-  const std::string answer =
+  const std::string got =
       post("asample", R"({"prompt":{"chunks":[]},"sampling_params":{"max_tokens":1},"sampling_session_id":"none","seq_id":0})");
 
-  EXPECT_EQ(status_of(answer), 404);
-  EXPECT_EQ(body_of(answer), R"({"detail":"Sampling session not found"})");
+  EXPECT_EQ(status_of(got), 404);
+  EXPECT_EQ(body_of(got), R"({"detail":"Sampling session not found"})");
 }
 
 TEST_F(ApiTest, ClientConfigServesTheLiveLimit) {
@@ -310,10 +218,32 @@ TEST_F(ApiTest, ClientConfigServesTheLiveLimit) {
   EXPECT_NE(post("client/config", "not even JSON").find("\"sample_max_concurrent_requests\":77"), std::string::npos);
 }
 
+TEST_F(ApiTest, ClientConfigSwitchesOnWhatTheSdkKnows) {
+  const auto flags = [this](const std::string& body, const std::string& fields = "") {
+    const std::string got = body_of(send("POST", "/api/v1/client/config", body, kJson, fields));
+    const bool many = got.find(R"("sample_use_retrieve_futures":true)") != std::string::npos;
+    const bool join = got.find(R"("sample_join_sampling_session":true)") != std::string::npos;
+    EXPECT_EQ(many, got.find(R"("sample_use_retrieve_futures":false)") == std::string::npos) << got;
+    EXPECT_EQ(join, got.find(R"("sample_join_sampling_session":false)") == std::string::npos) << got;
+    return std::pair(many, join);
+  };
+
+  EXPECT_EQ(flags(R"({"sdk_version":"0.38.0"})"), std::pair(true, true));
+  EXPECT_EQ(flags(R"({"sdk_version":"0.27.0"})"), std::pair(true, false));
+  EXPECT_EQ(flags(R"({"sdk_version":"0.26.9"})"), std::pair(false, false));
+  EXPECT_EQ(flags("{}", "X-SDK-Version: 0.33.1\r\n"), std::pair(true, true));
+  for (const char* body : {"", "{}", "[]", R"({"sdk_version":38})", R"({"sdk_version":"new"})"}) {
+    EXPECT_EQ(flags(body), std::pair(false, false)) << body;
+  }
+  ASSERT_TRUE(settings.retrieve_futures.set({"false"}, config::Source::live));
+  EXPECT_EQ(flags(R"({"sdk_version":"0.38.0"})"), std::pair(false, true));
+}
+
 TEST(BodyLimit, IsTheRoutesOwn) {
   EXPECT_EQ(body_limit("POST", "/api/v1/asample", 123), 123u);
   EXPECT_EQ(body_limit("POST", "/api/v1/retrieve_future", 123), std::size_t{1} << 20);
   EXPECT_EQ(body_limit("POST", "/api/v1/telemetry", 123), std::size_t{16} << 20);
+  EXPECT_EQ(body_limit("POST", "/api/v1/retrieve_futures", 123), std::size_t{16} << 20);
   EXPECT_EQ(body_limit("POST", "/elsewhere", 123), std::size_t{1} << 20);
 }
 

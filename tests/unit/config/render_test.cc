@@ -21,8 +21,8 @@ TEST_F(RenderTest, HelpShowsEverySettingOnce) {
     EXPECT_EQ(count(help, "\n  " + setting->flag() + " " + setting->about().value), 1u) << setting->flag();
   }
   EXPECT_NE(
-      help.find("\n  --poll-hold-sec SECONDS\n      Longest wait of a retrieve_future poll before it is answered 408; below\n"
-                "      the SDK's 45 s. [0.1 … 44 s; default 30 s; live]\n"),
+      help.find("\n  --poll-hold-sec SECONDS\n      Longest wait of a poll before it is answered without a result; below the\n"
+                "      SDK's 45 s. [0.1 … 44 s; default 30 s; live]\n"),
       std::string::npos)
       << help;
 }

@@ -8,6 +8,10 @@
 namespace tinker::config {
 namespace {
 
+bool is_number(const AnySetting& setting) {
+  return dynamic_cast<const WholeSetting*>(&setting) != nullptr || dynamic_cast<const SecondsSetting*>(&setting) != nullptr;
+}
+
 TEST(Settings, EachSaysWhatAnOperatorNeeds) {
   Settings settings;
   for (const AnySetting* setting : settings.all.list()) {
@@ -16,7 +20,7 @@ TEST(Settings, EachSaysWhatAnOperatorNeeds) {
     EXPECT_FALSE(setting->range_text().empty()) << about.name;
     EXPECT_FALSE(about.value.empty()) << about.name;
     EXPECT_EQ(settings.all.find(about.name), setting) << about.name << " stands twice";
-    if (!setting->is_text()) {
+    if (is_number(*setting)) {
       EXPECT_TRUE(!about.unit.empty() || about.name == "port") << about.name;
     }
   }
@@ -37,7 +41,7 @@ TEST(Settings, EachTakesItsOwnDefault) {
 TEST(Settings, NumbersRefuseWhatIsNoNumberInRange) {
   Settings settings;
   for (AnySetting* setting : settings.all.list()) {
-    if (setting->is_text()) continue;
+    if (!is_number(*setting)) continue;
     for (const char* wrong : {"", "x", "1x", " 1", "-1", "1e999", "nan", "inf", "99999999999999999999", "0x10"}) {
       const std::string before = setting->text();
       const auto set = setting->set({wrong}, Source::flag);
@@ -54,7 +58,7 @@ TEST(Settings, NumbersRefuseWhatIsNoNumberInRange) {
 TEST(Settings, BoundsAreInTheRangeAndWhatIsBeyondIsNot) {
   Settings settings;
   for (AnySetting* setting : settings.all.list()) {
-    if (setting->is_text()) continue;
+    if (!is_number(*setting)) continue;
     const std::string range = setting->range_text();
     const std::string least = range.substr(0, range.find(' '));
     std::string most = range.substr(range.find("… ") + std::string("… ").size());
@@ -123,6 +127,19 @@ TEST(SecondsSetting, ShowsTheShortestTextThatReadsBack) {
 
   EXPECT_EQ(settings.poll_hold_sec.text(), "0.25");
   EXPECT_EQ(settings.poll_hold_sec.get(), base::Seconds{0.25});
+}
+
+TEST(SwitchSetting, IsTrueOrFalse) {
+  Settings settings;
+  EXPECT_TRUE(settings.retrieve_futures.get());
+
+  ASSERT_TRUE(settings.retrieve_futures.set({"false"}, Source::live));
+  const auto set = settings.retrieve_futures.set({"off"}, Source::live);
+
+  EXPECT_FALSE(settings.retrieve_futures.get());
+  EXPECT_EQ(settings.retrieve_futures.text(), "false");
+  ASSERT_FALSE(set);
+  EXPECT_NE(set.error().text.find("true or false"), std::string::npos);
 }
 
 TEST(TextSetting, RefusesAWordThatIsNoChoice) {

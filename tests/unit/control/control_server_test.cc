@@ -23,7 +23,7 @@ class ControlServerTest : public ::testing::Test {
   ControlServerTest() {
     EXPECT_TRUE(settings.state_dir.set({folder.path()}, config::Source::file));
     db = std::move(*store::TinkerDb::open("sqlite:///" + folder.file("tinker.db"), clock));
-    shared.reset(new api::Shared{settings, clock, table, *db, metrics, 0});
+    shared.reset(new api::Shared{settings, clock, table, *db, metrics, jobs, 0});
     aside.emplace();
     house.reset(new House{.loop = home.loop(),
                           .shared = *shared,
@@ -73,6 +73,7 @@ class ControlServerTest : public ::testing::Test {
   base::SystemClock clock;
   futures::Table table{1 << 20, 100};
   observe::Metrics metrics;
+  forward::JobBoard jobs;
   std::unique_ptr<store::TinkerDb> db;
   std::unique_ptr<api::Shared> shared;
   forward::Upstreams upstreams{{*forward::UpstreamUrl::parse("http://127.0.0.1:9")}};

@@ -46,7 +46,7 @@ class ForwarderTcpTest : public testing::Test {
     ForwardHooks hooks{.start = [this](base::SampleId id) { return std::optional(base::SharedBytes(bodies_.at(id.number))); },
                        .done = [this](base::SampleId id, Outcome outcome) { outcomes_.emplace(id.number, std::move(outcome)); },
                        .limits = [this] { return limits_; }};
-    forwarder_ = std::make_unique<Forwarder>(loop_, clock_, *upstreams_, std::move(hooks));
+    forwarder_ = std::make_unique<Forwarder>(loop_, clock_, *upstreams_, board_, std::move(hooks));
   }
   void publish(const std::string& url) {
     std::lock_guard guard(mutex_);
@@ -85,6 +85,7 @@ class ForwarderTcpTest : public testing::Test {
         then(url.empty() ? std::nullopt : std::optional(url));
       },
       ReadingTimes{.apart = base::Seconds{0.001}, .watch = base::Seconds{0.01}, .resolve = base::Seconds{3600}});
+  JobBoard board_;
   std::unique_ptr<Forwarder> forwarder_;
 };
 

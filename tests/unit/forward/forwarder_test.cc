@@ -56,7 +56,7 @@ class ForwarderTest : public testing::Test {
         .done = [this](base::SampleId id,
                        Outcome outcome) { EXPECT_TRUE(outcomes_.emplace(id.number, std::move(outcome)).second); },
         .limits = [this] { return limits_; }};
-    return std::make_unique<Forwarder>(loop_, clock_, *upstreams_, std::move(hooks), network_.connect(), /*seed=*/7);
+    return std::make_unique<Forwarder>(loop_, clock_, *upstreams_, board_, std::move(hooks), network_.connect(), /*seed=*/7);
   }
   void use_upstreams(std::unique_ptr<Upstreams> upstreams) {
     forwarder_.reset();
@@ -95,6 +95,7 @@ class ForwarderTest : public testing::Test {
         then(port == 0 ? std::nullopt : std::optional("http://127.0.0.1:" + std::to_string(port) + "/p"));
       },
       kUnwatched);
+  JobBoard board_;
   std::unique_ptr<Forwarder> forwarder_;
 };
 
@@ -130,7 +131,7 @@ TEST_F(ForwarderTest, KeepsToTheLimitOfConnections) {
   for (int i = 1; i <= 10; ++i) push(i);
 
   EXPECT_EQ(network_.waiting(), 4u);
-  EXPECT_EQ(forwarder_->counts().queued, 6u);
+  EXPECT_EQ(board_.size(), 6u);
   for (int i = 1; i <= 10; ++i) network_.answer(200, kSample);
 
   EXPECT_EQ(outcomes_.size(), 10u);
@@ -177,7 +178,7 @@ TEST_F(ForwarderTest, AJobInFlightIsNotTakenTwice) {
   push(1);
 
   EXPECT_EQ(network_.waiting(), 1u);
-  EXPECT_EQ(forwarder_->counts().queued, 0u);
+  EXPECT_EQ(board_.size(), 0u);
 }
 
 TEST_F(ForwarderTest, A5xxIsTriedOnceMoreAfterTheAddressWasReadAgain) {

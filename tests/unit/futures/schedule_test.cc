@@ -27,6 +27,7 @@ struct Held {
   State state = State::queued;
   std::string outcome;  // the result, or the failure's text
   bool failed = false;
+  bool acknowledged = false;
   std::set<WaiterId> waiters;
   base::Monotonic clock_start{};  // counts when ended and without waiters
 };
@@ -53,6 +54,7 @@ class Schedule {
         {12, &Schedule::deliver},
         {2, &Schedule::end_no_waiter},
         {6, &Schedule::confirm},
+        {3, &Schedule::acknowledge},
         {12, &Schedule::pass_time},
         {6, &Schedule::expire},
         {1, &Schedule::change_clocks},
@@ -228,6 +230,7 @@ class Schedule {
     held->failed = state == State::failed;
     held->clock_start = clock_.now();
     for (const WaiterId waiter : held->waiters) effects.push_back("deliver " + std::to_string(waiter.number));
+    if (!held->submission.sampling_session.empty()) effects.push_back("report " + id.text());
     expect_effects(std::move(effects));
   }
 
@@ -289,9 +292,31 @@ class Schedule {
     held.waiters.erase(waiter);
     held.clock_start = clock_.now();
     ++reached_[std::string(proven ? "proven " : "left ") + (held.waiters.empty() ? "by the last" : "while others wait")];
-    if (!proven) return table_.leave(id, waiter, clock_.now());
-    held.state = State::delivered;
-    table_.delivered(id, waiter, clock_.now());
+    if (proven) held.state = State::delivered;
+    if (proven) table_.delivered(id, waiter, clock_.now());
+    if (!proven) table_.leave(id, waiter, clock_.now());
+    if (held.acknowledged && held.waiters.empty()) forget(id, "acknowledged, then left");
+  }
+
+  void acknowledge() {
+    const auto id = any_id();
+    Held* held = find(id);
+    const base::SamplingSessionId session =
+        held == nullptr || below(4) == 0 ? base::SamplingSessionId{"other"} : held->submission.sampling_session;
+    const bool known = held != nullptr && !is_live(held->state) && session == held->submission.sampling_session;
+    EXPECT_EQ(table_.acknowledge(id, {"tenant"}, session), known);
+    if (!known) return;
+    held->acknowledged = true;
+    if (held->waiters.empty()) forget(id, "acknowledged");
+  }
+
+  // The table has evicted it.
+  void forget(base::SampleId id, const std::string& how) {
+    const Submission& gone = held_.at(id).submission;
+    ++reached_[how];
+    keys_.erase({gone.sampling_session.text, *gone.seq_id});
+    held_.erase(id);
+    EXPECT_EQ(table_.state(id), std::nullopt);
   }
 
   void end_no_waiter() {  // means nothing, whatever the sample's state
@@ -322,13 +347,7 @@ class Schedule {
       if (clock_.now() - held.clock_start >= (read ? clocks_.retrieved_ttl : clocks_.completed_ttl)) due.push_back(id);
     }
     EXPECT_EQ(table_.expire(clock_.now(), clocks_), due.size());
-    for (const auto id : due) {
-      const Submission& gone = held_.at(id).submission;
-      ++reached_["evicted " + std::string(text(held_.at(id).state))];
-      keys_.erase({gone.sampling_session.text, *gone.seq_id});
-      held_.erase(id);
-      EXPECT_EQ(table_.state(id), std::nullopt);
-    }
+    for (const auto id : due) forget(id, "evicted " + std::string(text(held_.at(id).state)));
   }
 
   void change_clocks() {
@@ -350,7 +369,7 @@ class Schedule {
                              "polled queued",     "polled in_flight",       "polled completed",   "polled failed",
                              "polled delivered",  "polled confirmed",       "proven by the last", "proven while others wait",
                              "left by the last",  "left while others wait", "evicted completed",  "evicted failed",
-                             "evicted delivered", "evicted confirmed"}) {
+                             "evicted delivered", "evicted confirmed",      "acknowledged",       "acknowledged, then left"}) {
       EXPECT_GT(reached_[what], 20) << what;
     }
   }
@@ -360,6 +379,7 @@ class Schedule {
     for (const Effect& effect : std::exchange(effects_, {})) {
       if (const auto* forward = std::get_if<Forward>(&effect)) effects.push_back("forward " + forward->id.text());
       if (const auto* withdraw = std::get_if<Withdraw>(&effect)) effects.push_back("withdraw " + withdraw->id.text());
+      if (const auto* report = std::get_if<Report>(&effect)) effects.push_back("report " + report->completion.id.text());
       if (const auto* deliver = std::get_if<Deliver>(&effect)) {
         effects.push_back("deliver " + std::to_string(deliver->waiter.number));
       }

@@ -345,5 +345,68 @@ TEST(Turn, GivesTheUpstreamsBodyAndCountsAttempts) {
   EXPECT_EQ(sim.table.show(id, sim.clock.now())->attempts, 2u);
 }
 
+TEST(Report, NamesTheFeedAndWhatIsToBeFetched) {
+  Sim sim;
+  const auto finished = sim.accept(sample("s1", 2 * kSeqIdsOfClone + 5));
+  const auto failed = sim.accept(sample("s1", 1));
+  const auto alone = sim.accept(sample(""));
+  sim.complete(finished, "abc");
+  sim.fail(failed, "no");
+  sim.complete(alone, "abc");
+
+  ASSERT_EQ(sim.reported.size(), 2u);
+  EXPECT_EQ(sim.reported[0].feed, (FeedKey{{"tenant"}, {"s1"}, 2}));
+  EXPECT_EQ(sim.reported[0].completion, (Completion{finished, 3}));
+  EXPECT_EQ(sim.reported[1].feed, (FeedKey{{"tenant"}, {"s1"}, 0}));
+  EXPECT_EQ(sim.reported[1].completion, (Completion{failed, std::nullopt}));
+}
+
+TEST(Undelivered, IsWhatEndedAndNobodyRead) {
+  Sim sim;
+  const auto unread = sim.accept(sample("s1", 0));
+  const auto left = sim.accept(sample("s1", 1));
+  const auto read = sim.accept(sample("s1", 2));
+  sim.accept(sample("s1", 3));
+  for (const auto id : {unread, left, read, sim.accept(sample("s1", kSeqIdsOfClone)), sim.accept(sample("s2", 4))})
+    sim.complete(id, "abc");
+  sim.poll(left).hang_up_after(2);
+  sim.poll(read).body();
+
+  EXPECT_THAT(sim.table.undelivered({{"tenant"}, {"s1"}, 0}),
+              testing::UnorderedElementsAre(Completion{unread, 3}, Completion{left, 3}));
+}
+
+TEST(Acknowledge, FreesTheResultAtOnce) {
+  Sim sim;
+  const auto id = sim.accept(sample("s1", 0, "prompt"));
+  EXPECT_FALSE(sim.table.acknowledge(id, {"tenant"}, {"s1"})) << "it is live";
+  sim.complete(id, "abc");
+
+  EXPECT_FALSE(sim.table.acknowledge(id, {"tenant"}, {"s2"}));
+  EXPECT_FALSE(sim.table.acknowledge(id, {"other"}, {"s1"}));
+  EXPECT_EQ(sim.state(id), State::completed);
+  EXPECT_TRUE(sim.table.acknowledge(id, {"tenant"}, {"s1"}));
+  EXPECT_FALSE(sim.table.acknowledge(id, {"tenant"}, {"s1"}));
+
+  EXPECT_EQ(sim.state(id), std::nullopt);
+  EXPECT_EQ(sim.table.totals().result_bytes, 0u);
+  EXPECT_EQ(sim.table.totals().evicted, 1u);
+}
+
+// The acknowledgement may come before the news that the last byte left.
+TEST(Acknowledge, WaitsForThePollThatStillReads) {
+  Sim sim;
+  const auto id = sim.accept(sample("s1"));
+  sim.complete(id, "abc");
+  auto reader = sim.poll(id);
+
+  EXPECT_TRUE(sim.table.acknowledge(id, {"tenant"}, {"s1"}));
+  EXPECT_EQ(sim.state(id), State::completed);
+  EXPECT_EQ(reader.body(), "abc");
+
+  EXPECT_EQ(sim.state(id), std::nullopt);
+  EXPECT_EQ(sim.table.totals().delivered, 1u);
+}
+
 }  // namespace
 }  // namespace tinker::futures

@@ -89,7 +89,7 @@ class Daemon {
  private:
   void carry_out(const Effects& effects) {
     for (const Effect& effect : effects) {
-      std::visit(base::overloaded{[&](const Forward& e) { turns_.put(e.id); }, [](const Withdraw&) {},
+      std::visit(base::overloaded{[&](const Forward& e) { turns_.put(e.id); }, [](const Withdraw&) {}, [](const Report&) {},
                                   [&](const Deliver& e) { told_[e.waiter.worker].put(e); }},
                  effect);
     }
