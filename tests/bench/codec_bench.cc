@@ -140,9 +140,11 @@ void each_size(benchmark::internal::Benchmark* benchmark) {
   for (const std::int64_t tokens : kTokens) benchmark->Arg(tokens);
 }
 
+BENCHMARK(decode_completion<CompletionShape::brief>)->Apply(each_size);
 BENCHMARK(decode_completion<CompletionShape::minimal>)->Apply(each_size);
 BENCHMARK(rapidjson_sax<CompletionShape::minimal>)->Apply(each_size);
 BENCHMARK(rapidjson_dom<CompletionShape::minimal>)->Apply(each_size);
+BENCHMARK(simdjson_on_demand<CompletionShape::brief>)->Apply(each_size);
 BENCHMARK(simdjson_on_demand<CompletionShape::minimal>)->Apply(each_size);
 BENCHMARK(decode_completion<CompletionShape::vllm>)->Apply(each_size);
 BENCHMARK(rapidjson_sax<CompletionShape::vllm>)->Apply(each_size);
