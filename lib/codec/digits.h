@@ -21,7 +21,9 @@ inline std::uint64_t load8(const char* p) {
 }
 
 // Of eight bytes with kZeros taken away (0 … 9 where there was a digit): bits at those that were none, from the first such on.
-inline std::uint64_t others(std::uint64_t values) { return (values | (values + 0x7676767676767676ull)) & 0x8080808080808080ull; }
+inline std::uint64_t others(std::uint64_t values) {
+  return (values | (values + 0x7676767676767676ull)) & 0x8080808080808080ull;
+}
 
 // How many of the eight bytes, from the first on, are digits.
 inline int leading_digits(std::uint64_t bytes) {
@@ -44,6 +46,5 @@ inline std::uint32_t digits_value(std::uint64_t bytes, int count) {
 }
 
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 
 }  // namespace tinker::codec

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "codec/byte_block.h"
+#include "codec/decimals.h"
 #include "codec/digits.h"
 #include "codec/json_number.h"
 #include "codec/simd.h"
@@ -27,6 +28,7 @@ struct Int32 {
   static constexpr std::string_view kName = "int32";
 
   // A token: one to eight digits.
+  template <class Block>
   [[gnu::always_inline]] static bool quick(const char* first, const char* last, Number& value) {
     const auto missing = static_cast<std::uint64_t>(8 - (last - first));
     if (missing >= 8) return false;
@@ -44,13 +46,10 @@ struct Float {
 
   // A logprob: perhaps a minus, a digit, a point, 1 … 24 digits, perhaps an exponent of e-00 … e-19. Which of these there are
   // differs from logprob to logprob, so that no branch asks for it.
+  template <class Block>
   [[gnu::always_inline]] static bool quick(const char* first, const char* last, Number& value) {
-    static constexpr std::uint64_t kMostDigits = 24;
-    static constexpr unsigned char kKept[2 * kMostDigits] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
-                                                             0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
-                                                             0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
-    static constexpr double kPowers[] = {1e-16, 1e-17, 1e-18, 1e-19, 1e-20, 1e-21, 1e-22, 1e-23, 1e-24, 1e-25, 1e-26,
-                                         1e-27, 1e-28, 1e-29, 1e-30, 1e-31, 1e-32, 1e-33, 1e-34, 1e-35};
+    static constexpr double kPowers[] = {1e-16, 1e-17, 1e-18, 1e-19, 1e-20, 1e-21, 1e-22, 1e-23, 1e-24, 1e-25,
+                                         1e-26, 1e-27, 1e-28, 1e-29, 1e-30, 1e-31, 1e-32, 1e-33, 1e-34, 1e-35};
     const std::uint32_t negative = *first == '-';
     const char* fraction = first + negative + 2;
     std::uint32_t tail;
@@ -59,18 +58,12 @@ struct Float {
     const std::uint32_t ones = (tail >> 24) - '0';
     const bool small = ((tail & 0xFFDF) == ('E' | '-' << 8)) & (tens < 2) & (ones < 10);
     const auto count = static_cast<std::uint64_t>(last - fraction - 4 * small);
-    if (count - 1 >= kMostDigits) return false;
+    if (count - 1 >= kMostPlaces) return false;
 
     const std::uint32_t unit = static_cast<unsigned char>(fraction[-2]) - '0';
-    const char* kept = reinterpret_cast<const char*>(kKept) + kMostDigits - count;
-    const std::uint64_t a = (load8(fraction) ^ kZeros) & load8(kept);
-    const std::uint64_t b = (load8(fraction + 8) ^ kZeros) & load8(kept + 8);
-    const std::uint64_t c = (load8(fraction + 16) ^ kZeros) & load8(kept + 16);
-    if ((others(a) | others(b) | others(c)) != 0 || unit > 9 || fraction[-1] != '.') return false;
-
-    // Cut behind 16 places.
-    const auto mantissa = static_cast<std::int64_t>(unit * 10'000'000'000'000'000 + eight_digits(a) * std::uint64_t{100'000'000} +
-                                                    eight_digits(b));
+    std::uint64_t places;
+    if (!sixteen_places<Block>(fraction, count, places) || unit > 9 || fraction[-1] != '.') return false;
+    const auto mantissa = static_cast<std::int64_t>(unit * 10'000'000'000'000'000 + places);
     if (count > 16 && mantissa < 1'000'000'000'000) return false;
     if (!near_float(static_cast<double>(mantissa) * kPowers[small ? 10 * tens + ones : 0], value)) return false;
     value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | negative << 31);
@@ -105,7 +98,7 @@ template <class Block, class Element>
     for (auto lasts = (block.equal(',') | block.equal(']')) & bits_before(end - at); lasts != 0; lasts &= lasts - 1) {
       const char* last = at + std::countr_zero(lasts);
       typename Element::Number value{};
-      good = Element::quick(first, last, value) || take_any<Element>(first, last, value);
+      good = Element::template quick<Block>(first, last, value) || take_any<Element>(first, last, value);
       if (!good) break;
       std::memcpy(out.data() + size, &value, sizeof value);
       size += sizeof value;
