@@ -3,13 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #endif
+
+#include "codec/digits.h"
 
 namespace tinker::codec {
 
@@ -22,12 +23,21 @@ inline std::uint64_t bits_before(std::ptrdiff_t count) {
   return count >= kBlockBytes ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
 }
 
+// For any machine: eight bytes in a register.
 class PlainBlock {
  public:
-  explicit PlainBlock(const char* bytes) { std::memcpy(bytes_, bytes, kBlockBytes); }
+  explicit PlainBlock(const char* bytes) {
+    for (int i = 0; i < 8; ++i) parts_[i] = load8(bytes + 8 * i);
+  }
   std::uint64_t equal(char c) const {
+    constexpr std::uint64_t kLow7 = 0x7F7F7F7F7F7F7F7F;
+    const std::uint64_t wanted = static_cast<unsigned char>(c) * std::uint64_t{0x0101010101010101};
     std::uint64_t bits = 0;
-    for (int i = 0; i < kBlockBytes; ++i) bits |= static_cast<std::uint64_t>(bytes_[i] == c) << i;
+    for (int i = 0; i < 8; ++i) {
+      const std::uint64_t difference = parts_[i] ^ wanted;
+      const std::uint64_t same = ~(((difference & kLow7) + kLow7) | difference | kLow7) >> 7;  // a 1 in each byte that is equal
+      bits |= same * 0x0102040810204080 >> 56 << 8 * i;
+    }
     return bits;
   }
   // Bit i is the parity of the bits up to i: inside a string from its first quote on.
@@ -37,7 +47,7 @@ class PlainBlock {
   }
 
  private:
-  char bytes_[kBlockBytes];
+  std::uint64_t parts_[8];
 };
 
 #if defined(__x86_64__)

@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "codec/byte_block.h"
+#include "codec/digits.h"
 #include "codec/simd.h"
 
 namespace tinker::codec {
@@ -86,7 +87,6 @@ const char* find_closing_bracket(const char* p, const char* end) {
 }
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 int hex_digit(char c) {
   if (is_digit(c)) return c - '0';
