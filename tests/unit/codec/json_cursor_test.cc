@@ -10,6 +10,7 @@
 #include <random>
 
 #include "support/vectors.h"
+#include "unit/codec/every_simd.h"
 
 namespace tinker::codec {
 namespace {
@@ -23,20 +24,23 @@ bool skips(std::string_view json) {
   return cursor.skip_value() && cursor.peek() == '\0' && cursor.at() == cursor.end();
 }
 
-TEST(JsonCursor, SkipsEveryKindOfValue) {
+class SkippedValue : public EverySimd {};
+EVERY_SIMD(SkippedValue);
+
+TEST_P(SkippedValue, SkipsEveryKindOfValue) {
   for (const char* json : {"null", " true ", "false", "0", "-1.5e+10", "\"\"", "\"a\\\"b\"", "[]", "{}", "[[[]],{}]",
                            R"({"a":[1,{"b":"]}"}],"c":"\\"})", R"(["\\\\\\\"]"])"}) {
     EXPECT_TRUE(skips(json)) << json;
   }
 }
 
-TEST(JsonCursor, RefusesWhatIsCutShortOrNoValue) {
+TEST_P(SkippedValue, RefusesWhatIsCutShortOrNoValue) {
   for (const char* json : {"",    " ",       "nul", "tru", "-",  "01",  "1.",        "1e", ".5",   "\"",
                            "\"a", "\"a\\\"", "[",   "{",   "[1", "[[]", "{\"a\":[}", "]",  "[\"]", "x"})
     EXPECT_FALSE(skips(json)) << json;
 }
 
-TEST(JsonCursor, FindsEveryCutOfALongText) {
+TEST_P(SkippedValue, FindsEveryCutOfALongText) {
   std::string json = R"({"text":"a \"quoted\" [ { text \\","list":[1,2,{"deep":[[[["]]]]"]]]]}]})";
   json = "[" + json + "," + json + "]";
 
@@ -44,7 +48,7 @@ TEST(JsonCursor, FindsEveryCutOfALongText) {
   for (std::size_t size = 0; size < json.size(); ++size) EXPECT_FALSE(skips(json.substr(0, size))) << size;
 }
 
-TEST(JsonCursor, SkipsStringsWithBackslashesAcrossBlocks) {
+TEST_P(SkippedValue, SkipsStringsWithBackslashesAcrossBlocks) {
   for (std::size_t before = 0; before < 140; ++before) {
     for (std::size_t slashes = 0; slashes < 6; ++slashes) {
       const std::string inside = std::string(before, 'x') + std::string(2 * slashes, '\\');
@@ -55,7 +59,7 @@ TEST(JsonCursor, SkipsStringsWithBackslashesAcrossBlocks) {
   }
 }
 
-TEST(JsonCursor, BalancesBracketsAcrossBlocks) {
+TEST_P(SkippedValue, BalancesBracketsAcrossBlocks) {
   for (std::size_t depth = 1; depth < 300; ++depth) {
     const std::string json = std::string(depth, '[') + std::string(depth, ']');
     EXPECT_TRUE(skips(json));
@@ -64,7 +68,7 @@ TEST(JsonCursor, BalancesBracketsAcrossBlocks) {
   }
 }
 
-TEST(JsonCursor, AgreesWithRapidJsonOnRandomTexts) {
+TEST_P(SkippedValue, AgreesWithRapidJsonOnRandomTexts) {
   std::mt19937_64 random(5);
   using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
   const std::function<void(Writer&, int)> value = [&](Writer& json, int depth) {
