@@ -73,7 +73,7 @@ class Sse2Block {
 };
 
 // For functions marked TINKER_AVX2 only, to be called when the machine has it.
-#define TINKER_AVX2 gnu::target("avx2,bmi,lzcnt,popcnt,pclmul")
+#define TINKER_AVX2 gnu::target("avx2,bmi,popcnt,pclmul")
 class Avx2Block {
  public:
   [[TINKER_AVX2]] explicit Avx2Block(const char* bytes)

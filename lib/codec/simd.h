@@ -15,8 +15,8 @@ enum class Simd {
 
 inline Simd fastest_simd() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("lzcnt") &&
-      __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul"))
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt") &&
+      __builtin_cpu_supports("pclmul"))
     return Simd::avx2;
 #endif
   return Simd::baseline;
