@@ -20,7 +20,7 @@ alignas(64) inline constexpr unsigned char kPlaces[kMostPlaces + 32] = {0xFF, 0x
 // Whether the `count` bytes (1 … kMostPlaces) from `first` on are digits. `value` is the number that the first 16 are, zeros
 // taken for those that there are not. Bytes up to 32 behind `first` may be read.
 template <class Block>
-inline bool sixteen_places(const char* first, std::uint64_t count, std::uint64_t& value) {
+bool sixteen_places(const char* first, std::uint64_t count, std::uint64_t& value) {
   const char* places = reinterpret_cast<const char*>(kPlaces) + kMostPlaces - count;
   const std::uint64_t a = (load8(first) ^ kZeros) & load8(places);
   const std::uint64_t b = (load8(first + 8) ^ kZeros) & load8(places + 8);

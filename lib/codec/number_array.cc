@@ -22,7 +22,7 @@ const char* skip_space(const char* p, const char* end) {
   return p;
 }
 
-// The element between two commas.
+// What stands between two commas.
 struct Int32 {
   using Number = std::int32_t;
   static constexpr std::string_view kName = "int32";
@@ -109,6 +109,7 @@ template <class Block, class Element>
       }
     }
   }
+  out.resize(size);
   return base::fail(base::Code::unavailable, "no " + std::string(Element::kName) + " at byte " +
                                                  std::to_string(skip_space(first, end) - begin) + " of the array");
 }
