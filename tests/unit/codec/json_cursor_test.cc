@@ -110,6 +110,47 @@ TEST_P(SkippedValue, AgreesWithRapidJsonOnRandomTexts) {
   }
 }
 
+// The end of the array or object that `json` starts with, a byte at a time; 0 when it has none. A backslash takes a quote or
+// backslash behind it away, wherever it stands.
+std::size_t end_of_container(std::string_view json) {
+  const char kind = json[0];
+  std::ptrdiff_t arrays = 0, objects = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (c == '\\') {
+      i += json.substr(i + 1, 1) == "\"" || json.substr(i + 1, 1) == "\\";
+    } else if (c == '"') {
+      in_string = !in_string;
+    } else if (!in_string) {
+      arrays += (c == '[') - (c == ']');
+      objects += (c == '{') - (c == '}');
+      if ((kind == '[' ? arrays : objects) == 0) return (kind == '[' ? objects : arrays) == 0 ? i + 1 : 0;
+    }
+  }
+  return 0;
+}
+
+TEST_P(SkippedValue, EndsWhereAWalkByBytesEndsInAnyText) {
+  static constexpr std::string_view kAlphabets[] = {"[]{}\"\\", "[]{}\"\\,::aaaaaaaaaaaa0123456789 ", "[[]]{{}}aaaaaaaa"};
+  std::mt19937_64 random(6);
+  int ended = 0;
+  constexpr int kRounds = 100'000;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string_view alphabet = kAlphabets[random() % std::size(kAlphabets)];
+    std::string json(1, random() % 2 ? '[' : '{');
+    for (std::size_t size = random() % 300; size > 0; --size) json += alphabet[random() % alphabet.size()];
+    const base::Buffer text = buffer_of(json);
+    JsonCursor cursor(text.data(), text.data() + text.size());
+
+    const std::size_t end = cursor.skip_value() ? cursor.offset() : 0;
+
+    ASSERT_EQ(end, end_of_container(json)) << json;
+    ended += end > 64;
+  }
+  EXPECT_GT(ended, kRounds / 100);
+}
+
 TEST(JsonCursor, ReadsKeysWithEscapes) {
   const base::Buffer text = buffer_of(R"({"token\u005fids" : 1, "b":2})");
   JsonCursor cursor(text.data(), text.data() + text.size());
