@@ -36,6 +36,11 @@ class DeadlineList {
 
   bool empty() const { return first_ == nullptr; }
   T* first() const { return first_ == nullptr ? nullptr : &entry(first_); }
+  // The one after `item`, which is in this list; nullptr after the last.
+  T* after(const T& item) const {
+    const Hook& hook = item;
+    return hook.after_ == nullptr ? nullptr : &entry(hook.after_);
+  }
 
   // The first entry if it is due at `now`, else nullptr. The caller removes or moves it before it asks again.
   T* due(Monotonic now) const { return first_ != nullptr && first_->deadline <= now ? &entry(first_) : nullptr; }

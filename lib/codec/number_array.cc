@@ -1,230 +1,145 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/number_array.h"
 
-#include <fast_float/fast_float.h>
-
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <string>
 
+#include "codec/byte_block.h"
+#include "codec/decimals.h"
+#include "codec/digits.h"
+#include "codec/json_number.h"
+#include "codec/simd.h"
+
 namespace tinker::codec {
 namespace {
 
-static_assert(std::endian::native == std::endian::little,
-              "the wire form is little-endian, and so is every machine that we build for");
-
-constexpr std::uint64_t kZeros = 0x3030303030303030ull;
-
-std::uint64_t load8(const char* p) {
-  std::uint64_t bytes;
-  std::memcpy(&bytes, p, sizeof bytes);
-  return bytes;
-}
-
-// How many of the eight bytes, from the first on, are digits.
-int leading_digits(std::uint64_t bytes) {
-  const std::uint64_t values = bytes ^ kZeros;  // a digit becomes 0 … 9
-  const std::uint64_t others = (values | (values + 0x7676767676767676ull)) & 0x8080808080808080ull;
-  return others == 0 ? 8 : std::countr_zero(others) / 8;
-}
-
-// The number that the first `count` bytes (0 … 8), all digits, stand for: pairs, then fours, then all at once.
-std::uint32_t digits_value(std::uint64_t bytes, int count) {
-  const int half = 4 * (8 - count);  // a shift by 64 at once is undefined
-  std::uint64_t values = (bytes ^ kZeros) << half << half;
-  values = values * 10 + (values >> 8);
-  constexpr std::uint64_t kPairs = 0x000000FF000000FFull;
-  return static_cast<std::uint32_t>(
-      ((values & kPairs) * (100 + (1000000ull << 32)) + ((values >> 16) & kPairs) * (1 + (10000ull << 32))) >> 32);
-}
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
 const char* skip_space(const char* p, const char* end) {
-  while (p < end && is_space(*p)) ++p;
+  while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')) ++p;
   return p;
 }
 
-// Appends numbers to a Buffer, of which the size is set once, at the end: a call a number would cost more than scanning it.
-template <class Number>
-class Appender {
- public:
-  explicit Appender(base::Buffer& out) : out_(out), at_(out.size()) {}
-  Appender(const Appender&) = delete;
-  ~Appender() { out_.resize(at_); }
+// What stands between two commas.
+struct Int32 {
+  using Number = std::int32_t;
+  static constexpr std::string_view kName = "int32";
 
-  void append(Number number) {
-    if (at_ + sizeof number > out_.size()) out_.resize(std::max<std::size_t>(kLeast, at_ + at_ / 2));
-    std::memcpy(out_.data() + at_, &number, sizeof number);
-    at_ += sizeof number;
+  // A token: one to eight digits.
+  template <class Block>
+  [[gnu::always_inline]] static bool quick(const char* first, const char* last, Number& value) {
+    const auto missing = static_cast<std::uint64_t>(8 - (last - first));
+    if (missing >= 8) return false;
+    const std::uint64_t values = (load8(first) ^ kZeros) << (8 * missing);
+    if (others(values) != 0 || (*first == '0' && missing < 7)) return false;
+    value = static_cast<Number>(eight_digits(values));
+    return true;
   }
-
- private:
-  static constexpr std::size_t kLeast = 256;
-  base::Buffer& out_;
-  std::size_t at_;
+  static const char* any(const char* p, const char* last, Number& value) { return scan_int32(p, last, value); }
 };
 
-// Walks over the elements; `scan` takes one at p and returns the position behind it, or nullptr. Bytes behind `end` may be
-// read, never taken.
-template <class Scan>
-base::Result<const char*> each_number(std::string_view json, std::string_view wanted, Scan scan) {
+struct Float {
+  using Number = float;
+  static constexpr std::string_view kName = "number";
+
+  // A logprob: perhaps a minus, a digit, a point, 1 … 24 digits, perhaps an exponent of e-00 … e-19. Which of these there are
+  // differs from logprob to logprob, so that no branch asks for it.
+  template <class Block>
+  [[gnu::always_inline]] static bool quick(const char* first, const char* last, Number& value) {
+    static constexpr double kPowers[] = {1e-16, 1e-17, 1e-18, 1e-19, 1e-20, 1e-21, 1e-22, 1e-23, 1e-24, 1e-25,
+                                         1e-26, 1e-27, 1e-28, 1e-29, 1e-30, 1e-31, 1e-32, 1e-33, 1e-34, 1e-35};
+    const std::uint32_t negative = *first == '-';
+    const char* fraction = first + negative + 2;
+    std::uint32_t tail;
+    std::memcpy(&tail, std::max(first, last - 4), sizeof tail);
+    const std::uint32_t tens = (tail >> 16 & 0xFF) - '0';
+    const std::uint32_t ones = (tail >> 24) - '0';
+    const bool small = ((tail & 0xFFDF) == ('E' | '-' << 8)) & (tens < 2) & (ones < 10);
+    const auto count = static_cast<std::uint64_t>(last - fraction - 4 * small);
+    if (count - 1 >= kMostPlaces) return false;
+
+    const std::uint32_t unit = static_cast<unsigned char>(fraction[-2]) - '0';
+    std::uint64_t places;
+    if (!sixteen_places<Block>(fraction, count, places) || unit > 9 || fraction[-1] != '.') return false;
+    const auto mantissa = static_cast<std::int64_t>(unit * 10'000'000'000'000'000 + places);
+    if (count > 16 && mantissa < 1'000'000'000'000) return false;
+    if (!near_float(static_cast<double>(mantissa) * kPowers[small ? 10 * tens + ones : 0], value)) return false;
+    value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | negative << 31);
+    return true;
+  }
+  static const char* any(const char* p, const char* last, Number& value) {
+    if (std::memcmp(p, "null", 4) != 0) return scan_float(p, last, value);
+    value = std::numeric_limits<float>::quiet_NaN();
+    return p + 4;
+  }
+};
+
+// What `quick` does not take, white space around it included.
+template <class Element>
+[[gnu::noinline]] bool take_any(const char* first, const char* last, typename Element::Number& value) {
+  const char* behind = Element::any(skip_space(first, last), last, value);
+  return behind != nullptr && skip_space(behind, last) == last;
+}
+
+// The commas are found 64 bytes at a time, so that no number waits until the length of the one before it is known.
+template <class Block, class Element>
+[[gnu::always_inline]] inline base::Result<const char*> scan_array(std::string_view json, base::Buffer& out) {
   const char* begin = json.data();
   const char* end = begin + json.size();
-  const char* p = skip_space(begin, end);
-  if (p < end && *p == ']') return p + 1;
-  while (p < end) {
-    const char* behind = scan(p);
-    if (behind == nullptr || behind > end) break;
-    const char* next = skip_space(behind, end);
-    if (next < end && *next == ']') return next + 1;
-    if (next >= end || *next != ',') {
-      p = next;
-      break;
+  if (const char* p = skip_space(begin, end); p < end && *p == ']') return p + 1;
+  const char* first = begin;
+  std::size_t size = out.size();
+  bool good = true;
+  for (const char* at = begin; at < end && good; at += kBlockBytes) {
+    if (out.size() < size + 4 * kBlockBytes) out.resize(2 * size + 4 * kBlockBytes);
+    const Block block(at);
+    for (auto lasts = (block.equal(',') | block.equal(']')) & bits_before(end - at); lasts != 0; lasts &= lasts - 1) {
+      const char* last = at + std::countr_zero(lasts);
+      typename Element::Number value{};
+      good = Element::template quick<Block>(first, last, value) || take_any<Element>(first, last, value);
+      if (!good) break;
+      std::memcpy(out.data() + size, &value, sizeof value);
+      size += sizeof value;
+      first = last + 1;
+      if (*last == ']') {
+        out.resize(size);
+        return first;
+      }
     }
-    p = skip_space(next + 1, end);
   }
-  return base::fail(base::Code::unavailable,
-                    "no " + std::string(wanted) + " at byte " + std::to_string(p - begin) + " of the array");
+  out.resize(size);
+  return base::fail(base::Code::unavailable, "no " + std::string(Element::kName) + " at byte " +
+                                                 std::to_string(skip_space(first, end) - begin) + " of the array");
 }
 
-// 10^-60 … 10^60, each the double nearest to it.
-constexpr int kMostPower = 60;
-constexpr double kPowers[2 * kMostPower + 1] = {
-    1e-60, 1e-59, 1e-58, 1e-57, 1e-56, 1e-55, 1e-54, 1e-53, 1e-52, 1e-51, 1e-50, 1e-49, 1e-48, 1e-47, 1e-46, 1e-45,
-    1e-44, 1e-43, 1e-42, 1e-41, 1e-40, 1e-39, 1e-38, 1e-37, 1e-36, 1e-35, 1e-34, 1e-33, 1e-32, 1e-31, 1e-30, 1e-29,
-    1e-28, 1e-27, 1e-26, 1e-25, 1e-24, 1e-23, 1e-22, 1e-21, 1e-20, 1e-19, 1e-18, 1e-17, 1e-16, 1e-15, 1e-14, 1e-13,
-    1e-12, 1e-11, 1e-10, 1e-9,  1e-8,  1e-7,  1e-6,  1e-5,  1e-4,  1e-3,  1e-2,  1e-1,  1e0,   1e1,   1e2,   1e3,
-    1e4,   1e5,   1e6,   1e7,   1e8,   1e9,   1e10,  1e11,  1e12,  1e13,  1e14,  1e15,  1e16,  1e17,  1e18,  1e19,
-    1e20,  1e21,  1e22,  1e23,  1e24,  1e25,  1e26,  1e27,  1e28,  1e29,  1e30,  1e31,  1e32,  1e33,  1e34,  1e35,
-    1e36,  1e37,  1e38,  1e39,  1e40,  1e41,  1e42,  1e43,  1e44,  1e45,  1e46,  1e47,  1e48,  1e49,  1e50,  1e51,
-    1e52,  1e53,  1e54,  1e55,  1e56,  1e57,  1e58,  1e59,  1e60};
-
-// The float nearest to mantissa · 10^exponent, when a double computed with three roundings decides it: its distance from the
-// middle between two floats is larger than what the roundings can have moved it (each at most half a unit in the last of 53
-// places). False when it does not decide.
-bool near_float(std::uint64_t mantissa, int exponent, float& value) {
-  if (exponent < -kMostPower || exponent > kMostPower) return false;
-  const double number = static_cast<double>(mantissa) * kPowers[exponent + kMostPower];
-  // Normal floats only: below them the place that is rounded at moves.
-  if (number != 0 && (number < 1.2e-38 || number > 3.4e38)) return false;
-  const auto below =
-      static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(number) & 0x1FFFFFFF);  // the 29 places a float lacks
-  const std::int64_t from_middle = below - 0x10000000;
-  if (from_middle >= -4 && from_middle <= 4) return false;
-  value = static_cast<float>(number);
-  return true;
+#if defined(__x86_64__)
+template <class Element>
+[[TINKER_AVX2, gnu::flatten]] base::Result<const char*> scan_array_avx2(std::string_view json, base::Buffer& out) {
+  return scan_array<Avx2Block, Element>(json, out);
 }
+#endif
 
-struct Digits {
-  static constexpr int kMost = 19;  // that fit
-  std::uint64_t mantissa = 0;       // means nothing once there are more
-  int count = 0;                    // of the mantissa; eight zeros in front are not counted
-
-  // The first `more` (0 … 8) of `bytes`.
-  void add(std::uint64_t bytes, int more) {
-    static constexpr std::uint64_t kScale[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-    mantissa = mantissa * kScale[more] + digits_value(bytes, more);
-    if (count != 0 || mantissa != 0) count += more;  // count first: the mantissa of too many digits may be 0 by chance
+template <class Element>
+base::Result<const char*> scan(std::string_view json, base::Buffer& out) {
+  switch (simd_in_use()) {
+    case Simd::plain:
+      return scan_array<PlainBlock, Element>(json, out);
+    case Simd::baseline:
+      return scan_array<BaselineBlock, Element>(json, out);
+#if defined(__x86_64__)
+    case Simd::avx2:
+      return scan_array_avx2<Element>(json, out);
+#endif
   }
-};
-
-// Takes a run of digits into `digits`. How many of 16 digits behind the first eight there are differs from logprob to logprob,
-// so that no branch asks for it (33 → 21 ns a logprob).
-[[gnu::always_inline]] inline const char* take_digits(const char* p, Digits& digits) {
-  for (;;) {
-    const std::uint64_t first = load8(p);
-    const int count = leading_digits(first);
-    digits.add(first, count);
-    if (count < 8) return p + count;
-    const std::uint64_t second = load8(p + 8);
-    const std::uint64_t third = load8(p + 16);
-    const int seconds = leading_digits(second);
-    const int thirds = leading_digits(third) * static_cast<int>(seconds == 8);
-    digits.add(second, seconds);
-    digits.add(third, thirds);
-    p += 8 + seconds + thirds;
-    if (thirds < 8) return p;
-  }
+  __builtin_unreachable();
 }
 
 }  // namespace
 
-const char* scan_float(const char* p, const char* end, float& value) {
-  const char* begin = p;
-  const bool negative = *p == '-';
-  if (negative) ++p;
-  if (!is_digit(*p) || (*p == '0' && is_digit(p[1]))) return nullptr;
-  Digits digits;
-  if (is_digit(p[1])) {
-    p = take_digits(p, digits);
-  } else {
-    digits.mantissa = static_cast<std::uint64_t>(*p++ - '0');
-    digits.count = digits.mantissa != 0;
-  }
-  int exponent = 0;
-  if (*p == '.') {
-    const char* fraction = ++p;
-    p = take_digits(p, digits);
-    if (p == fraction) return nullptr;
-    exponent = static_cast<int>(fraction - p);
-  }
-  if (*p == 'e' || *p == 'E') {
-    ++p;
-    const bool down = *p == '-';
-    if (*p == '-' || *p == '+') ++p;
-    if (!is_digit(*p)) return nullptr;
-    int shown = 0;
-    for (; is_digit(*p); ++p) shown = shown < 10000 ? shown * 10 + (*p - '0') : shown;
-    exponent += down ? -shown : shown;
-  }
-  if (p > end) return nullptr;
-  if (digits.count <= Digits::kMost && near_float(digits.mantissa, exponent, value)) {
-    if (negative) value = -value;
-    return p;
-  }
-  const auto [behind, error] = fast_float::from_chars(begin, p, value);
-  return behind == p && (error == std::errc{} || error == std::errc::result_out_of_range) ? p : nullptr;
-}
+base::Result<const char*> scan_int32_array(std::string_view json, base::Buffer& out) { return scan<Int32>(json, out); }
 
-base::Result<const char*> scan_int32_array(std::string_view json, base::Buffer& out) {
-  Appender<std::int32_t> tokens(out);
-  return each_number(json, "int32", [&](const char* p) -> const char* {
-    const bool negative = *p == '-';
-    if (negative) ++p;
-    const std::uint64_t bytes = load8(p);
-    const int count = leading_digits(bytes);
-    if (count == 0 || (*p == '0' && count > 1)) return nullptr;
-    std::int64_t number = digits_value(bytes, count);
-    p += count;
-    if (count == 8) {
-      for (int more = 0; is_digit(*p); ++p) {
-        if (++more > 3) return nullptr;
-        number = number * 10 + (*p - '0');
-      }
-    }
-    if (negative) number = -number;
-    const auto value = static_cast<std::int32_t>(number);
-    if (value != number) return nullptr;
-    tokens.append(value);
-    return p;
-  });
-}
-
-base::Result<const char*> scan_float_array(std::string_view json, base::Buffer& out) {
-  const char* end = json.data() + json.size();
-  Appender<float> numbers(out);
-  return each_number(json, "number", [&](const char* p) -> const char* {
-    float value = std::numeric_limits<float>::quiet_NaN();
-    const char* behind = std::memcmp(p, "null", 4) == 0 ? p + 4 : scan_float(p, end, value);
-    if (behind != nullptr) numbers.append(value);
-    return behind;
-  });
-}
+base::Result<const char*> scan_float_array(std::string_view json, base::Buffer& out) { return scan<Float>(json, out); }
 
 }  // namespace tinker::codec

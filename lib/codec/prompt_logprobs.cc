@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "codec/completion.h"
-#include "codec/number_array.h"
+#include "codec/json_number.h"
 #include "codec/protobuf_wire.h"
 
 namespace tinker::codec {

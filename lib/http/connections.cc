@@ -79,15 +79,15 @@ void Connections::add(loop::FileDescriptor fd, const SocketAddress& peer) {
 void Connections::drain() {
   draining_ = true;
   // Backwards: a connection that closes has the last one put in its place.
-  for (std::size_t i = open_.size(); i-- > 0;) open_[i]->drain();
+  for (std::size_t i = open_.size(); i-- > 0;) open_[i]->close_if_idle();
 }
 
 bool Connections::shed_idle() {
-  ServerConnection* const idle = waits_[static_cast<std::size_t>(Wait::idle)].first();
-  if (idle == nullptr) return false;
-  ++shed_;
-  idle->close();
-  return true;
+  const auto& idle = waits_[static_cast<std::size_t>(Wait::idle)];
+  ServerConnection* longest = idle.first();
+  while (longest != nullptr && !longest->close_if_idle()) longest = idle.after(*longest);
+  if (longest != nullptr) ++shed_;
+  return longest != nullptr;
 }
 
 void Connections::wait(ServerConnection& connection, Wait what) {

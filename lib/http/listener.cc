@@ -171,10 +171,7 @@ void Listener::stop() {
 
 bool Listener::accept_some(int most) {
   for (int i = 0; i < most; ++i) {
-    if (!hooks_.has_room() && !hooks_.make_room()) {
-      pause();
-      return false;
-    }
+    if (!hooks_.has_room()) return i > 0 || make_room();
     SocketAddress peer;
     peer.size = sizeof peer.storage;
     loop::FileDescriptor fd(accept4(fd_.get(), peer.get(), &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
@@ -189,9 +186,7 @@ bool Listener::accept_some(int most) {
       case ENFILE:
       case ENOBUFS:
       case ENOMEM:
-        if (hooks_.make_room()) break;
-        pause();
-        return false;
+        return i > 0 || make_room();
       default:  // of this one connection, which went away before it was accepted (accept(2))
         break;
     }
@@ -199,10 +194,14 @@ bool Listener::accept_some(int most) {
   return true;
 }
 
-void Listener::pause() {
+// Only for somebody who waits: whoever runs out after the first of a turn leaves it to the next event, since accept(2) says
+// EMFILE whether anybody waits or not. A closed connection gives its descriptor back after the event.
+bool Listener::make_room() {
+  if (hooks_.make_room()) return true;
   ++pauses_;
   event_del(event_.get());
   resume_.after(kPause);
+  return false;
 }
 
 void Listener::remove_socket_file() {

@@ -52,7 +52,8 @@ class Listener {
   Listener(loop::EventLoop& loop, loop::FileDescriptor fd, Hooks hooks);
   // Accepts up to `most` connections; false when there is nobody left or accepting has paused.
   bool accept_some(int most);
-  void pause();
+  // Before somebody who waits can be accepted; false when accepting has paused.
+  bool make_room();
   void remove_socket_file();
 
   loop::FileDescriptor fd_;

@@ -96,8 +96,10 @@ void ServerConnection::on_deadline() {
   }
 }
 
-void ServerConnection::drain() {
-  if (phase_ == Phase::idle && !has_unread_bytes()) close();
+bool ServerConnection::close_if_idle() {
+  if (phase_ != Phase::idle || has_unread_bytes()) return false;
+  close();
+  return true;
 }
 
 void ServerConnection::close() {

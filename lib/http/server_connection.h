@@ -45,8 +45,8 @@ class ServerConnection : public base::DeadlineList<ServerConnection>::Hook {
 
   // The deadline of the list that it is in has passed.
   void on_deadline();
-  // The server stops: closes the connection if no request has begun and none is on its way.
-  void drain();
+  // Closes the connection if no request has begun and none is in the kernel; tells whether it did.
+  bool close_if_idle();
   // Closes; whoever waits is told `gone`. `this` lives on until the loop's current event has been handled.
   void close();
 

@@ -15,6 +15,7 @@
 #include "codec/completion_request.h"
 #include "codec/sample_json.h"
 #include "codec/sample_request.h"
+#include "codec/simd.h"
 #include "support/completion_body.h"
 #include "support/vectors.h"
 
@@ -38,6 +39,15 @@ void decode_completion(benchmark::State& state) {
   const base::Buffer body = support::buffer_of(text);
   if (!codec::decode_completion(body, {})) return state.SkipWithError("not decoded");
   measure(state, text, [&] { return codec::decode_completion(body, {})->tokens; });
+}
+
+// On a machine that has no more than `simd`.
+template <CompletionShape shape, codec::Simd simd>
+void decode_completion_by(benchmark::State& state) {
+  const codec::Simd fastest = codec::simd_in_use();
+  codec::simd_in_use() = simd;
+  decode_completion<shape>(state);
+  codec::simd_in_use() = fastest;
 }
 
 // The two arrays into vectors, by events: no tree. Knows its place by the last key, which is less than is needed (cases.md U8).
@@ -140,14 +150,20 @@ void each_size(benchmark::internal::Benchmark* benchmark) {
   for (const std::int64_t tokens : kTokens) benchmark->Arg(tokens);
 }
 
+BENCHMARK(decode_completion<CompletionShape::brief>)->Apply(each_size);
 BENCHMARK(decode_completion<CompletionShape::minimal>)->Apply(each_size);
 BENCHMARK(rapidjson_sax<CompletionShape::minimal>)->Apply(each_size);
 BENCHMARK(rapidjson_dom<CompletionShape::minimal>)->Apply(each_size);
+BENCHMARK(simdjson_on_demand<CompletionShape::brief>)->Apply(each_size);
 BENCHMARK(simdjson_on_demand<CompletionShape::minimal>)->Apply(each_size);
 BENCHMARK(decode_completion<CompletionShape::vllm>)->Apply(each_size);
 BENCHMARK(rapidjson_sax<CompletionShape::vllm>)->Apply(each_size);
 BENCHMARK(rapidjson_dom<CompletionShape::vllm>)->Apply(each_size);
 BENCHMARK(simdjson_on_demand<CompletionShape::vllm>)->Apply(each_size);
+BENCHMARK(decode_completion_by<CompletionShape::brief, codec::Simd::baseline>)->Arg(32768);
+BENCHMARK(decode_completion_by<CompletionShape::vllm, codec::Simd::baseline>)->Arg(32768);
+BENCHMARK(decode_completion_by<CompletionShape::brief, codec::Simd::plain>)->Arg(32768);
+BENCHMARK(decode_completion_by<CompletionShape::vllm, codec::Simd::plain>)->Arg(32768);
 BENCHMARK(parse_sample_request)->Apply(each_size);
 BENCHMARK(render_completion_request)->Apply(each_size);
 BENCHMARK(sample_json)->Apply(each_size);

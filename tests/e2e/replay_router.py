@@ -217,9 +217,10 @@ class ReplayRouter:
 
     async def _shut(self):
         self._server.close()
-        for task in list(self._connections):
-            task.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
+        while self._connections:
+            for task in self._connections:
+                task.cancel()
+            await asyncio.gather(*self._connections, return_exceptions=True)
 
     async def _serve(self, reader, writer):
         task = asyncio.current_task()

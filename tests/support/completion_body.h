@@ -12,7 +12,8 @@ namespace tinker::support {
 
 // How much of it an answer of POST /v1/completions holds.
 enum class CompletionShape {
-  minimal,  // what a forwarder reads, no more: about 12 bytes a token
+  brief,    // what a forwarder reads, logprobs of one decimal: about 11 bytes a token, as tinker-load's minimal
+  minimal,  // what a forwarder reads, no more: about 26 bytes a token
   vllm,     // all keys of vLLM 0.32 in its order, with the text of tokens and top_logprobs (vectors/vllm/README.md §1)
 };
 
@@ -32,10 +33,12 @@ inline std::string completion_body(std::size_t tokens, CompletionShape shape, st
   for (std::size_t i = 0; i < tokens; ++i) {
     const std::string comma = i == 0 ? "" : ",";
     const auto share = static_cast<float>(random() % 1000000 + 1) / 1000001.0F;
-    const std::string logprob = number(static_cast<double>(std::log(share)));
+    const std::uint64_t tenths = random() % 100;
+    const std::string logprob = shape == CompletionShape::brief ? "-" + number(tenths / 10) + "." + number(tenths % 10)
+                                                                : number(static_cast<double>(std::log(share)));
     ids += comma + number(random() % 128256);
     logprobs += comma + logprob;
-    if (shape == CompletionShape::minimal) continue;
+    if (shape != CompletionShape::vllm) continue;
     const std::string text = word();
     offsets += comma + number(4 * i);
     texts += comma + '"' + text + '"';
@@ -43,7 +46,7 @@ inline std::string completion_body(std::size_t tokens, CompletionShape shape, st
     if (random() % 4 != 0) top += ",\"" + word() + "2\":" + number(static_cast<double>(std::log(share / 2)));
     top += '}';
   }
-  if (shape == CompletionShape::minimal) {
+  if (shape != CompletionShape::vllm) {
     return R"({"choices":[{"index":0,"finish_reason":"length","token_ids":[)" + ids + R"(],"logprobs":{"token_logprobs":[)" +
            logprobs + "]}}]}";
   }

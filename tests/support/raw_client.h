@@ -29,15 +29,20 @@ class RawClient {
 
   // `receive_buffer_bytes` makes a slow reader: little fits into the kernel between the two sides.
   static RawClient tcp(std::uint16_t port, int receive_buffer_bytes = 0) {
-    RawClient client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    RawClient client = tcp_unconnected();
     if (receive_buffer_bytes > 0)
       setsockopt(client.fd_.get(), SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes, sizeof receive_buffer_bytes);
+    client.connect_to(port);
+    return client;
+  }
+  static RawClient tcp_unconnected() { return RawClient(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
+  bool connect_to(std::uint16_t port) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    client.connected_ = ::connect(client.fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-    return client;
+    connected_ = ::connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    return connected_;
   }
 
   static RawClient unix_socket(const std::string& path) {

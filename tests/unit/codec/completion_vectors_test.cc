@@ -11,6 +11,7 @@
 #include "codec/completion.h"
 #include "support/completion_body.h"
 #include "support/vectors.h"
+#include "unit/codec/every_simd.h"
 #include "unit/codec/reference_decoder.h"
 
 namespace tinker::codec {
@@ -141,9 +142,13 @@ TEST(CompletionVectors, EveryRecordedAnswerIsDecodedAsTheReferenceDoes) {
   EXPECT_GE(refused, 10);  // streams, lists of models, answers without token ids
 }
 
-TEST(CompletionVectors, LongAnswersAreDecodedAsTheReferenceDoes) {
+class LongAnswers : public EverySimd {};
+EVERY_SIMD(LongAnswers);
+
+TEST_P(LongAnswers, AreDecodedAsTheReferenceDoes) {
   for (const std::size_t tokens : {0u, 1u, 15u, 16u, 17u, 1000u, 32768u}) {
-    for (const auto shape : {support::CompletionShape::minimal, support::CompletionShape::vllm})
+    for (const auto shape :
+         {support::CompletionShape::brief, support::CompletionShape::minimal, support::CompletionShape::vllm})
       expect_as_reference(std::to_string(tokens), support::completion_body(tokens, shape, tokens), {});
   }
 }

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "support/vectors.h"
+#include "unit/codec/every_simd.h"
 
 namespace tinker::codec {
 namespace {
@@ -23,20 +24,23 @@ bool skips(std::string_view json) {
   return cursor.skip_value() && cursor.peek() == '\0' && cursor.at() == cursor.end();
 }
 
-TEST(JsonCursor, SkipsEveryKindOfValue) {
+class SkippedValue : public EverySimd {};
+EVERY_SIMD(SkippedValue);
+
+TEST_P(SkippedValue, SkipsEveryKindOfValue) {
   for (const char* json : {"null", " true ", "false", "0", "-1.5e+10", "\"\"", "\"a\\\"b\"", "[]", "{}", "[[[]],{}]",
                            R"({"a":[1,{"b":"]}"}],"c":"\\"})", R"(["\\\\\\\"]"])"}) {
     EXPECT_TRUE(skips(json)) << json;
   }
 }
 
-TEST(JsonCursor, RefusesWhatIsCutShortOrNoValue) {
+TEST_P(SkippedValue, RefusesWhatIsCutShortOrNoValue) {
   for (const char* json : {"",    " ",       "nul", "tru", "-",  "01",  "1.",        "1e", ".5",   "\"",
                            "\"a", "\"a\\\"", "[",   "{",   "[1", "[[]", "{\"a\":[}", "]",  "[\"]", "x"})
     EXPECT_FALSE(skips(json)) << json;
 }
 
-TEST(JsonCursor, FindsEveryCutOfALongText) {
+TEST_P(SkippedValue, FindsEveryCutOfALongText) {
   std::string json = R"({"text":"a \"quoted\" [ { text \\","list":[1,2,{"deep":[[[["]]]]"]]]]}]})";
   json = "[" + json + "," + json + "]";
 
@@ -44,7 +48,7 @@ TEST(JsonCursor, FindsEveryCutOfALongText) {
   for (std::size_t size = 0; size < json.size(); ++size) EXPECT_FALSE(skips(json.substr(0, size))) << size;
 }
 
-TEST(JsonCursor, SkipsStringsWithBackslashesAcrossBlocks) {
+TEST_P(SkippedValue, SkipsStringsWithBackslashesAcrossBlocks) {
   for (std::size_t before = 0; before < 140; ++before) {
     for (std::size_t slashes = 0; slashes < 6; ++slashes) {
       const std::string inside = std::string(before, 'x') + std::string(2 * slashes, '\\');
@@ -55,7 +59,7 @@ TEST(JsonCursor, SkipsStringsWithBackslashesAcrossBlocks) {
   }
 }
 
-TEST(JsonCursor, BalancesBracketsAcrossBlocks) {
+TEST_P(SkippedValue, BalancesBracketsAcrossBlocks) {
   for (std::size_t depth = 1; depth < 300; ++depth) {
     const std::string json = std::string(depth, '[') + std::string(depth, ']');
     EXPECT_TRUE(skips(json));
@@ -64,7 +68,7 @@ TEST(JsonCursor, BalancesBracketsAcrossBlocks) {
   }
 }
 
-TEST(JsonCursor, AgreesWithRapidJsonOnRandomTexts) {
+TEST_P(SkippedValue, AgreesWithRapidJsonOnRandomTexts) {
   std::mt19937_64 random(5);
   using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
   const std::function<void(Writer&, int)> value = [&](Writer& json, int depth) {
@@ -104,6 +108,47 @@ TEST(JsonCursor, AgreesWithRapidJsonOnRandomTexts) {
     value(writer, 6);
     ASSERT_TRUE(skips(buffer.GetString())) << buffer.GetString();
   }
+}
+
+// The end of the array or object that `json` starts with, a byte at a time; 0 when it has none. A backslash takes a quote or
+// backslash behind it away, wherever it stands.
+std::size_t end_of_container(std::string_view json) {
+  const char kind = json[0];
+  std::ptrdiff_t arrays = 0, objects = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (c == '\\') {
+      i += json.substr(i + 1, 1) == "\"" || json.substr(i + 1, 1) == "\\";
+    } else if (c == '"') {
+      in_string = !in_string;
+    } else if (!in_string) {
+      arrays += (c == '[') - (c == ']');
+      objects += (c == '{') - (c == '}');
+      if ((kind == '[' ? arrays : objects) == 0) return (kind == '[' ? objects : arrays) == 0 ? i + 1 : 0;
+    }
+  }
+  return 0;
+}
+
+TEST_P(SkippedValue, EndsWhereAWalkByBytesEndsInAnyText) {
+  static constexpr std::string_view kAlphabets[] = {"[]{}\"\\", "[]{}\"\\,::aaaaaaaaaaaa0123456789 ", "[[]]{{}}aaaaaaaa"};
+  std::mt19937_64 random(6);
+  int ended = 0;
+  constexpr int kRounds = 100'000;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string_view alphabet = kAlphabets[random() % std::size(kAlphabets)];
+    std::string json(1, random() % 2 ? '[' : '{');
+    for (std::size_t size = random() % 300; size > 0; --size) json += alphabet[random() % alphabet.size()];
+    const base::Buffer text = buffer_of(json);
+    JsonCursor cursor(text.data(), text.data() + text.size());
+
+    const std::size_t end = cursor.skip_value() ? cursor.offset() : 0;
+
+    ASSERT_EQ(end, end_of_container(json)) << json;
+    ended += end > 64;
+  }
+  EXPECT_GT(ended, kRounds / 100);
 }
 
 TEST(JsonCursor, ReadsKeysWithEscapes) {

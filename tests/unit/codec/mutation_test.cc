@@ -15,6 +15,7 @@
 #include "support/completion_body.h"
 #include "support/vectors.h"
 #include "tinker_public.pb.h"
+#include "unit/codec/every_simd.h"
 
 namespace tinker::codec {
 namespace {
@@ -50,7 +51,10 @@ std::string mutated(std::string text, std::mt19937_64& random) {
   return text;
 }
 
-TEST(Mutations, OfAnswersGiveAWholeResultOrAnError) {
+class MutatedAnswers : public EverySimd {};
+EVERY_SIMD(MutatedAnswers);
+
+TEST_P(MutatedAnswers, GiveAWholeResultOrAnError) {
   std::mt19937_64 random(21);
   const CompletionWants wants{.prompt_logprobs = true, .topk_prompt_logprobs = 2, .prompt_tokens = {1, 2, 3, 4, 5, 6, 7, 8}};
   const std::vector<std::string> bodies = {

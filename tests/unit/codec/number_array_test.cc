@@ -11,6 +11,7 @@
 #include <random>
 
 #include "support/vectors.h"
+#include "unit/codec/every_simd.h"
 
 namespace tinker::codec {
 namespace {
@@ -49,7 +50,12 @@ void expect_as_strtof(const std::string& text) {
   ASSERT_EQ(std::bit_cast<std::uint32_t>((*got)[0]), std::bit_cast<std::uint32_t>(expected)) << text;
 }
 
-TEST(Int32Array, TakesEveryLengthAndSign) {
+class Int32Array : public EverySimd {};
+class FloatArray : public EverySimd {};
+EVERY_SIMD(Int32Array);
+EVERY_SIMD(FloatArray);
+
+TEST_P(Int32Array, TakesEveryLengthAndSign) {
   EXPECT_EQ(*ints("]"), std::vector<std::int32_t>{});
   EXPECT_EQ(*ints(" ]"), std::vector<std::int32_t>{});
   EXPECT_EQ(*ints("0,1,12,123,1234,12345,123456,1234567,12345678,123456789,1234567890]"),
@@ -58,17 +64,16 @@ TEST(Int32Array, TakesEveryLengthAndSign) {
   EXPECT_EQ(*ints("2147483647,-2147483648]"), (std::vector<std::int32_t>{2147483647, -2147483647 - 1}));
 }
 
-TEST(Int32Array, U9_RefusesWhatIsNoInt32) {
+TEST_P(Int32Array, U9_RefusesWhatIsNoInt32) {
   for (const char* json : {"", "1", "1,", "1 2]", "1,]", ",1]", "2147483648]", "-2147483649]", "99999999999]", "01]", "-]",
-                           "1.0]", "1e3]", "null]", "\"1\"]", "+1]", "1]x"}) {
-    if (std::string_view(json) == "1]x") continue;  // the end of the array is the end of the scan
+                           "1.0]", "1e3]", "null]", "\"1\"]", "+1]"}) {
     EXPECT_FALSE(ints(json)) << json;
   }
 }
 
-TEST(Int32Array, NamesTheByteOfTheFirstFault) { EXPECT_NE(ints("12,x]").error().text.find("byte 3"), std::string::npos); }
+TEST_P(Int32Array, NamesTheByteOfTheFirstFault) { EXPECT_NE(ints("12,x]").error().text.find("byte 3"), std::string::npos); }
 
-TEST(Int32Array, NeverTakesWhatStandsBehindTheEnd) {
+TEST_P(Int32Array, NeverTakesWhatStandsBehindTheEnd) {
   const base::Buffer text = buffer_of("12,345]");
   base::Buffer out;
 
@@ -76,14 +81,14 @@ TEST(Int32Array, NeverTakesWhatStandsBehindTheEnd) {
   EXPECT_FALSE(scan_int32_array(text.view().substr(0, 6), out));
 }
 
-TEST(FloatArray, TakesWhatVllmWrites) {
+TEST_P(FloatArray, TakesWhatVllmWrites) {
   for (const char* text : {"-2.970458507537842", "-4.541770613286644e-05", "-1.1920928244535389e-07", "0.0", "-9999.0", "-0.0",
                            "0", "-1", "1e3", "1E+3", "1.5e-3"}) {
     expect_as_strtof(text);
   }
 }
 
-TEST(FloatArray, NullIsNan) {
+TEST_P(FloatArray, NullIsNan) {
   const auto got = floats("null,-0.5, null ]");
 
   ASSERT_TRUE(got);
@@ -92,14 +97,14 @@ TEST(FloatArray, NullIsNan) {
   EXPECT_TRUE(std::isnan((*got)[2]));
 }
 
-TEST(FloatArray, RefusesWhatIsNoJsonNumber) {
+TEST_P(FloatArray, RefusesWhatIsNoJsonNumber) {
   for (const char* json : {"",     "1",    "1,",        ".5]",        "1.]",  "-]",     "+1]",    "01]",  "-01.5]", "1e]",
                            "1e+]", "NaN]", "Infinity]", "-Infinity]", "nul]", "nullx]", "\"1\"]", "1 2]", "0x1]",   "1.5.5]"}) {
     EXPECT_FALSE(floats(json)) << json;
   }
 }
 
-TEST(FloatArray, EqualsStrtofForFloatsAsVllmWidensThem) {
+TEST_P(FloatArray, EqualsStrtofForFloatsAsVllmWidensThem) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 300'000; ++i) {
     const auto bits = static_cast<std::uint32_t>(random());
@@ -111,7 +116,7 @@ TEST(FloatArray, EqualsStrtofForFloatsAsVllmWidensThem) {
   }
 }
 
-TEST(FloatArray, EqualsStrtofNearTheMiddleBetweenTwoFloats) {
+TEST_P(FloatArray, EqualsStrtofNearTheMiddleBetweenTwoFloats) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 100'000; ++i) {
     const auto bits = static_cast<std::uint32_t>(random() & 0x7FFFFFFF);
@@ -127,7 +132,7 @@ TEST(FloatArray, EqualsStrtofNearTheMiddleBetweenTwoFloats) {
   }
 }
 
-TEST(FloatArray, EqualsStrtofForAnyDigits) {
+TEST_P(FloatArray, EqualsStrtofForAnyDigits) {
   std::mt19937_64 random(3);
   for (int i = 0; i < 200'000; ++i) {
     std::string text = random() % 2 ? "-" : "";
@@ -141,7 +146,7 @@ TEST(FloatArray, EqualsStrtofForAnyDigits) {
   }
 }
 
-TEST(FloatArray, EqualsStrtofAtTheEdges) {
+TEST_P(FloatArray, EqualsStrtofAtTheEdges) {
   for (const char* text : {"1e-45",
                            "7e-46",
                            "1.4012984643e-45",

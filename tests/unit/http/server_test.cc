@@ -213,35 +213,112 @@ TEST(Server, C11_TakesAThousandConnectionsAtOnce) {
   for (auto& client : clients) ASSERT_THAT(client.answer(), EndsWith("GET /x "));
 }
 
+// While it lives, no descriptor is left but `late`, the highest that is open.
+class NoMoreDescriptors {
+ public:
+  explicit NoMoreDescriptors(int late) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit tight{.rlim_cur = static_cast<rlim_t>(late), .rlim_max = before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+  }
+  ~NoMoreDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
 TEST(Server, C11_PausesAcceptingWithoutDescriptors) {
   HttpTestServer server;
   auto before = server.client();
   auto waiting = server.client();  // its descriptor is taken before the limit falls
+  ASSERT_TRUE(before.send(kHold));
+  ASSERT_TRUE(server.wait_for_held(1));
   ASSERT_TRUE(server.wait_for_connections(2));
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  const loop::FileDescriptor late(socket(AF_INET, SOCK_STREAM, 0));
-  auto address = *SocketAddress::numeric("127.0.0.1", server.port());
-  const rlimit tight{.rlim_cur = static_cast<rlim_t>(late.get()), .rlim_max = limit.rlim_max};
+  const std::uint16_t port = server.port();
+  RawClient late = RawClient::tcp_unconnected();
 
   // Asked once before: the sanitizers need descriptors for their first look at a type.
   const auto pauses_now = [&] { return server.call([&] { return server.server().accept_pauses(); }); };
   ASSERT_EQ(pauses_now(), 0u);
 
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
-  const int connected = connect(late.get(), address.get(), address.size);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (pauses_now() < 2 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-  before.send(kGet);
-  const std::string unharmed = before.answer();
-  const std::uint64_t pauses = pauses_now();
-  setrlimit(RLIMIT_NOFILE, &limit);
+  std::uint64_t pauses = 0;
+  std::string unharmed;
+  {
+    const NoMoreDescriptors none(late.fd());
+    ASSERT_TRUE(late.connect_to(port));
+    const auto deadline = std::chrono::steady_clock::now() + RawClient::kPatience;
+    while (pauses_now() < 2 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    server.answer_held(0, text("held"));
+    unharmed = before.answer();
+    pauses = pauses_now();
+  }
 
-  EXPECT_EQ(connected, 0);
   EXPECT_GE(pauses, 2u);
   EXPECT_LT(pauses, 100u) << "it spins";
-  EXPECT_THAT(unharmed, EndsWith("GET /x "));
-  EXPECT_TRUE(server.wait_for_connections(3)) << "accepted once there was room";
+  EXPECT_THAT(unharmed, EndsWith("held"));
+  EXPECT_TRUE(server.wait_for_connections(2)) << "the answered one is idle and made room";
+}
+
+TEST(Server, C11_WithoutDescriptorsOneIdleConnectionMakesRoomForANewOne) {
+  HttpTestServer server;
+  std::vector<RawClient> idle;
+  for (int i = 0; i < 3; ++i) {
+    idle.push_back(server.client());
+    idle.back().send(kGet);
+    ASSERT_THAT(idle.back().answer(), EndsWith("GET /x "));
+  }
+  const auto shed_now = [&] { return server.call([&] { return server.server().idle_shed(); }); };
+  ASSERT_EQ(shed_now(), 0u);
+  const std::uint16_t port = server.port();
+  RawClient late = RawClient::tcp_unconnected();
+  {
+    const NoMoreDescriptors none(late.fd());
+    ASSERT_TRUE(late.connect_to(port));
+    late.send(kGet);
+
+    EXPECT_THAT(late.answer(), EndsWith("GET /x "));
+  }
+  EXPECT_EQ(shed_now(), 1u);
+  EXPECT_EQ(idle[0].rest(), "");
+  idle[1].send(kGet);
+  EXPECT_THAT(idle[1].answer(), EndsWith("GET /x ")) << "one was enough";
+}
+
+TEST(Server, C11_BeyondItsConnectionsTheOneThatIsIdleLongestMakesRoom) {
+  HttpTestServer server({.limits = {.connections = 2}});
+  auto older = server.client(), newer = server.client();
+  for (RawClient* client : {&older, &newer}) {
+    client->send(kGet);
+    ASSERT_THAT(client->answer(), EndsWith("GET /x "));
+  }
+  auto third = server.client();
+  third.send(kGet);
+
+  EXPECT_THAT(third.answer(), EndsWith("GET /x "));
+  EXPECT_EQ(older.rest(), "");
+  newer.send(kGet);
+  EXPECT_THAT(newer.answer(), EndsWith("GET /x "));
+  EXPECT_EQ(server.call([&] { return server.server().idle_shed(); }), 1u);
+}
+
+TEST(Server, C11_BeyondItsConnectionsOfWhichNoneIsIdleNewOnesWait) {
+  HttpTestServer server({.limits = {.connections = 2}});
+  auto one = server.client(), two = server.client();
+  one.send(kHold);
+  two.send(kHold);
+  ASSERT_TRUE(server.wait_for_held(2));
+  auto third = server.client();
+  third.send(kGet);
+  const auto pauses_now = [&] { return server.call([&] { return server.server().accept_pauses(); }); };
+  const auto deadline = std::chrono::steady_clock::now() + RawClient::kPatience;
+  while (pauses_now() == 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  EXPECT_EQ(server.connections(), 2u);
+
+  server.answer_held(0, text("held"));
+  server.answer_held(1, text("held"));
+
+  EXPECT_THAT(third.answer(), EndsWith("GET /x "));
+  EXPECT_EQ(server.connections(), 2u);
 }
 
 TEST(Server, IgnoresSigpipe) {
