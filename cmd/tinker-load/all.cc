@@ -49,13 +49,15 @@ class TemporaryFolder {
   std::string path_;
 };
 
+std::atomic<bool> stop_wanted = false;
+
 // SIGINT and SIGTERM, while programs start and end: what was started must not stay behind.
 class StopFlag {
  public:
   StopFlag() {
-    stopped_ = false;
+    stop_wanted = false;
     struct sigaction action = {};
-    action.sa_handler = [](int) { stopped_ = true; };
+    action.sa_handler = [](int) { stop_wanted = true; };
     for (std::size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &action, &before_[i]);
   }
   ~StopFlag() {
@@ -64,11 +66,10 @@ class StopFlag {
   StopFlag(const StopFlag&) = delete;
   StopFlag& operator=(const StopFlag&) = delete;
 
-  static bool stopped() { return stopped_; }
+  static bool stopped() { return stop_wanted; }
 
  private:
   static constexpr int kSignals[] = {SIGINT, SIGTERM};
-  static inline std::atomic<bool> stopped_ = false;
   struct sigaction before_[std::size(kSignals)] = {};
 };
 
@@ -141,7 +142,7 @@ base::Result<RunOutcome> run_all(const AllOptions& options) {
   if (!router_url) return tl::unexpected(base::within("the router", router_url.error()));
 
   const auto command = tinkerd_command(options, *folder, *router_url, files);
-  auto tinkerd = ChildProgram::start(*folder / "tinkerd.log", [&] { become(command); });
+  auto tinkerd = ChildProgram::start(*folder / "tinkerd.log", [&] { std::puts(become(command).c_str()); });
   if (!tinkerd) return tl::unexpected(tinkerd.error());
   const auto url = tinkerd->wait_for_url(&StopFlag::stopped);
   if (!url) return tl::unexpected(base::within(command.front(), url.error()));

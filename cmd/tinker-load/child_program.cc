@@ -94,12 +94,13 @@ std::string ChildProgram::last_words() const {
   return text.empty() ? "(it wrote nothing)" : text.substr(text.rfind('\n') + 1);
 }
 
-void become(const std::vector<std::string>& command) {
+std::string become(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
-  std::fprintf(stderr, "cannot run %s: %s\n", arguments[0], std::strerror(errno));
+  return "cannot run " + command[0] + ": " + std::strerror(errno);
 }
 
 }  // namespace tinker::load

@@ -37,7 +37,7 @@ class ChildProgram {
   std::string log_;
 };
 
-// Replaces this process by a program; returns only when that fails, after a word on standard error.
-void become(const std::vector<std::string>& command);
+// Replaces this process by a program. Returns only when that fails, with why: "cannot run NAME: No such file or directory".
+std::string become(const std::vector<std::string>& command);
 
 }  // namespace tinker::load

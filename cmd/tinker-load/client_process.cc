@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "loop/open_files.h"
+#include "tinker-load/child_program.h"
 #include "tinker-load/client.h"
 #include "tinker-load/stop_signals.h"
 
@@ -82,11 +83,7 @@ base::Result<ClientProcess> run_client(const std::vector<std::string>& command, 
     dup2(its_read.get(), STDIN_FILENO);
     dup2(its_write.get(), STDOUT_FILENO);
     for (const std::string& variable : environment) putenv(const_cast<char*>(variable.c_str()));
-    std::vector<char*> arguments;
-    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    execvp(arguments[0], arguments.data());
-    write_all(STDOUT_FILENO, message_line({.fatal = "--sdk-python: cannot run " + command[0] + ": " + std::strerror(errno)}));
+    write_all(STDOUT_FILENO, message_line({.fatal = become(command) + " (see --sdk-python)"}));
     _exit(127);
   }
   its_read.reset();

@@ -212,7 +212,7 @@ std::string compare_text(const NamedOutcomes& outcomes) {
   }
   for (const auto& [name, outcome] : outcomes) {
     const std::string troubles = troubles_text(outcome.totals.troubles);
-    if (!troubles.empty()) text += name + ":\n" + troubles;
+    if (!troubles.empty()) text.append(name).append(":\n").append(troubles);
   }
   return text;
 }

@@ -219,7 +219,7 @@ def test_flags_of_the_other_harness_mean_the_same_here(start_daemon, tmp_path):
         (1, "connection to 127.0.0.1:1 refused (is the server running?)", ["load", "--url", NOBODY]),
         (1, "server one: ", ["compare", "--server", f"one={NOBODY}", f"two={NOBODY}"]),
         (1, "/no/tinkerd: ended at once; its last words: cannot run /no/tinkerd", ["all", "--tinkerd", "/no/tinkerd"]),
-        (1, "--sdk-python: cannot run /no/python", ["load", "--client", "sdk", "--sdk-python", "/no/python"]),
+        (1, "cannot run /no/python: No such file or directory (see --sdk-python)", ["load", "--client", "sdk", "--sdk-python", "/no/python"]),
         (1, "name a Python with the package `tinker` installed", ["load", "--client", "sdk", "--sdk-python", VENVS / "pytest" / "bin" / "python"]),
         (1, "the SDK cannot sample at", ["load", "--client", "sdk", "--sdk-python", VENVS / "0.25.0" / "bin" / "python", "--url", NOBODY]),
         (1, "cannot listen", ["router", "--host", "203.0.113.1"]),

@@ -59,9 +59,9 @@ TEST(ChildProgram, IsNotWaitedForWhenWeAreStopped) {
 
 TEST(ChildProgram, MayBecomeAnother) {
   auto program = ChildProgram::start(log_of("sh"), [] {
-    become({"/bin/sh", "-c", "echo listening on http://127.0.0.1:82; sleep 100"});
+    say(become({"/bin/sh", "-c", "echo listening on http://127.0.0.1:82; sleep 100"}).c_str());
   });
-  auto missing = ChildProgram::start(log_of("missing"), [] { become({"/no/such/program"}); });
+  auto missing = ChildProgram::start(log_of("missing"), [] { say(become({"/no/such/program"}).c_str()); });
 
   EXPECT_EQ(program->wait_for_url(never).value_or(""), "http://127.0.0.1:82");
   EXPECT_THAT(missing->wait_for_url(never).error().text, EndsWith("cannot run /no/such/program: No such file or directory"));
