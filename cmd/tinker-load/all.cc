@@ -90,9 +90,15 @@ base::Result<ChildProgram> start_router(const AllOptions& options, const std::st
   });
 }
 
+// At most: which poll the SDK uses depends on its release.
+std::size_t client_connections(const RunOptions& run) {
+  const bool one_poll = run.client == ClientKind::native && run.load.poll == Poll::multi;
+  return one_poll ? run.load.submit_concurrency + run.load.fetch_concurrency : run.load.most_outstanding();
+}
+
 std::vector<std::string> tinkerd_command(const AllOptions& options, const TemporaryFolder& folder, const std::string& router,
                                          std::size_t files) {
-  const std::size_t connections = options.run.load.most_outstanding() + options.forwarding_max_connections;
+  const std::size_t connections = client_connections(options.run) + options.forwarding_max_connections;
   const std::size_t workers = options.workers > 0 ? options.workers : workers_for(connections, files);
   const std::string config = folder / "tinkerd.toml";
   const std::ofstream empty(config);
