@@ -16,8 +16,9 @@ void add_counter(Status& status, std::string_view name, std::uint64_t value, std
   counter.set_help(std::string(help));
 }
 
-void set_samples(Status& status, const futures::Census& census) {
-  const futures::Totals& totals = census.totals;
+// Without a walk over the samples: programs that watch ask for the status all the time.
+void set_samples(Status& status, const futures::Table& table, base::Monotonic now) {
+  const futures::Totals totals = table.totals();
   Status::Samples& samples = *status.mutable_samples();
   const auto held = [&](futures::State state) { return static_cast<std::int64_t>(totals.held_in(state)); };
   samples.set_queued(held(futures::State::queued));
@@ -27,7 +28,7 @@ void set_samples(Status& status, const futures::Census& census) {
   samples.set_delivered(held(futures::State::delivered) + held(futures::State::confirmed));
   samples.set_request_bytes(static_cast<std::int64_t>(totals.request_bytes));
   samples.set_result_bytes(static_cast<std::int64_t>(totals.result_bytes));
-  samples.set_oldest_live_sec(census.oldest.count());
+  samples.set_oldest_live_sec(table.oldest_live(now).count());
 
   add_counter(status, "samples_accepted", totals.accepted, "asample requests that became a future");
   add_counter(status, "samples_duplicate", totals.duplicates, "asample requests sent again, answered with the future they had");
@@ -90,7 +91,7 @@ Status status_of(const House& house, const WorkerCounts& counts) {
   status.set_workers(static_cast<std::int64_t>(house.workers.size()));
   status.set_access_log(settings.access_log.get());
   status.set_state_dir(settings.state_dir.get());
-  set_samples(status, house.shared.table.census(now));
+  set_samples(status, house.shared.table, now);
   set_workers(status, counts, house.shared.jobs.size(), settings.forwarding_inference_max_connections.get());
   set_metrics(status, house.shared.metrics, house.access_lines_dropped());
   return status;

@@ -132,6 +132,15 @@ Totals Table::totals() const {
   return sum;
 }
 
+base::Seconds Table::oldest_live(base::Monotonic now) const {
+  base::Monotonic oldest = now;
+  for (std::size_t i = 0; i < kStripes; ++i) {
+    const std::lock_guard lock(stripes_[i].mutex);
+    if (const Entry* first = stripes_[i].live.first()) oldest = std::min(oldest, first->accepted);
+  }
+  return now - oldest;
+}
+
 Census Table::census(base::Monotonic now) const {
   Census census;
   Groups sessions, sampling_sessions, models;
@@ -159,7 +168,7 @@ Census Table::census(base::Monotonic now) const {
   census.age_p50 = age_at(0.50, accepted, now);
   census.age_p90 = age_at(0.90, accepted, now);
   census.age_p99 = age_at(0.99, accepted, now);
-  census.oldest = age_at(1.00, accepted, now);
+  census.oldest = oldest_live(now);
   return census;
 }
 

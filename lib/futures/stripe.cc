@@ -62,6 +62,7 @@ Entry& Stripe::insert(base::SampleId id, Submission submission, base::Monotonic 
   entry.num_samples = submission.num_samples;
   if (has_key(entry)) by_key.emplace(key_hash_of(entry), &entry);
 
+  live.put(entry, now);
   ++shared->second.held;
   ++shared->second.live;
   ++totals.held[static_cast<std::size_t>(entry.state)];
@@ -75,7 +76,10 @@ bool Stripe::move(Entry& entry, Event event) {
   if (!next) return false;
   --totals.held[static_cast<std::size_t>(entry.state)];
   ++totals.held[static_cast<std::size_t>(*next)];
-  if (is_live(entry.state) && !is_live(*next)) --entry.origin->second.live;
+  if (is_live(entry.state) && !is_live(*next)) {
+    --entry.origin->second.live;
+    live.remove(entry);
+  }
   entry.state = *next;
   return true;
 }
@@ -86,7 +90,7 @@ void Stripe::join(Entry& entry, WaiterId waiter, base::Monotonic now) {
   ++entry.polls;
   ++totals.waiters;
   entry.waiters.push_back(waiter);
-  expiry.stop(entry);
+  if (!is_live(entry.state)) expiry.stop(entry);
 }
 
 bool Stripe::part(Entry& entry, WaiterId waiter) {

@@ -24,7 +24,8 @@ struct alignas(64) Stripe {
   Entries entries;
   std::unordered_multimap<std::uint64_t, Entry*> by_key;  // by key_hash
   Origins origins;
-  Expiry expiry;
+  Expiry expiry;                   // of ended entries
+  base::DeadlineList<Entry> live;  // the others, in the order in which they were accepted
   Totals totals;
 
   Entry* find(base::SampleId id);

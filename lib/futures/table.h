@@ -138,7 +138,8 @@ class Table {
   // For operators and metrics (inspect.h).
   std::optional<State> state(base::SampleId id) const;
   Totals totals() const;
-  Census census(base::Monotonic now) const;
+  base::Seconds oldest_live(base::Monotonic now) const;  // its age; zero when none is live
+  Census census(base::Monotonic now) const;              // walks over all samples
   Listing list(const Filter& filter, base::Monotonic now) const;
   std::optional<Record> show(base::SampleId id, base::Monotonic now) const;
 

@@ -65,6 +65,25 @@ TEST(Totals, HoldNothingOfWhatWasEvicted) {
   EXPECT_TRUE(sim.table.census(sim.clock.now()).by_session.empty());
 }
 
+TEST(OldestLive, IsTheOneThatWasAcceptedFirstOfThoseThatHaveNotEnded) {
+  Sim sim;
+  EXPECT_EQ(sim.table.oldest_live(sim.clock.now()), 0s);
+  const auto first = sim.accept(sample("s1", 1));
+  sim.pass(10s);
+  const auto second = sim.accept(sample("s1", 2));
+  sim.pass(5s);
+  auto poll = sim.poll(first);
+  EXPECT_EQ(sim.table.oldest_live(sim.clock.now()), 15s) << "a poll changes nothing";
+
+  sim.complete(first, "abc");
+  EXPECT_EQ(sim.table.oldest_live(sim.clock.now()), 5s);
+  poll.hang_up();
+  sim.start(second);
+  EXPECT_EQ(sim.table.oldest_live(sim.clock.now()), 5s) << "in flight is live";
+  sim.complete(second, "abc");
+  EXPECT_EQ(sim.table.oldest_live(sim.clock.now()), 0s);
+}
+
 TEST(Census, CountsBySessionSamplingSessionAndModel) {
   Sim sim;
   auto other = sample("s2", 1);
